@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data of a bench, from a seed: one quantized linear layer and the activations that go in.
+// Data of a bench from a seed: one quantized linear layer and its activations.
 #pragma once
 #include <span>
 #include <string_view>
@@ -46,7 +46,7 @@ struct Resident {
     hip::Buffer w, s;
 
     Resident(const hip::Device &, LayerData);
-    // Of a product of [m, K] activations into c.
+    // Arguments of a product of [m, K] activations into c.
     W4A16 arguments(u32 m, const hip::Buffer &a, const hip::Buffer &c) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far outputs of kernels are from the exact result.
+// Distance of kernels' outputs from the exact result.
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Least squares: the simplest model of a memory-bound kernel, which any other must beat, is
-// t0 + bytes / bandwidth; and what a fit owes to each of its rows.
+// Least squares: the line t0 + bytes / bandwidth, the simplest model of a memory-bound kernel,
+// which any other must beat; and the influence of each row on a fit.
 #pragma once
 #include <span>
 #include <vector>
@@ -24,8 +24,8 @@ Line fit_line(std::span<const Point>);
 
 // The errors that rows would have had they been left out of a least-squares fit, to first order:
 // e[i] / (1 - h[i]), h the diagonal of J (J^T J)^-1 J^T (the hat matrix; Allen's PRESS residuals).
-// `derivatives[p][i]`: of row i's error by parameter p. Parameters that move nothing, or only what
-// others move too, have no part in it.
+// `derivatives[p][i]`: of row i's error by parameter p. Parameters with no effect, or with a linear
+// combination of others' effects, are ignored.
 std::vector<f64> left_out(std::span<const f64> errors,
                           std::span<const std::vector<f64>> derivatives);
 

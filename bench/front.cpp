@@ -13,7 +13,7 @@ namespace nw::bench {
 
 namespace {
 
-// Of this process: those of a file of /proc end with a zero.
+// Arguments of this process: /proc separates them by zeros.
 std::vector<std::string> arguments() {
     std::vector<std::string> out;
     std::ifstream file("/proc/self/cmdline");

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Tokens per second of whole models by `nw bench-model`, beside what people published (bench/data/models.csv).
+"""Tokens per second of whole models by `nw bench-model`, beside published figures (bench/data/models.csv).
 
     python3 bench/models.py [--build DIR] [--only REGEX] [--json FILE] [--verify 9,23] [--fast]
 
-A model's file is made here: its metadata and the list of its tensors, of the types that llama.cpp gives them, with a hole where
-their bytes would be. Rows are named "MODEL FILE PART PASS". Published times are of all that a card does for a token; the modelled ones
-lack rotations, additions, scans of linear attention, sampling and the host, so they are a bound of what these kernels would reach.
+The GGUF files are made here: metadata and tensor list, with the types that llama.cpp chooses, and a hole in place of the weights.
+Rows are named "MODEL FILE PART PASS". Published times include everything that a card does for a token; modelled ones leave out
+rotations, additions, scans of linear attention, sampling and the host, so they are a bound of what these kernels could reach.
 
-"verify N": a pass that checks a tree of N - 1 drafted tokens behind the last one. Its tokens per second are of all N. The published ones
-are of accepted tokens, by the whole cycle of drafting and checking. So beside them stands how many tokens a pass would have to yield to
-equal them; and, where `accepted` tokens a cycle are published, what that many would be by this pass alone. The drafter isn't modelled.
+"verify N": a pass that checks a tree of N - 1 drafted tokens after the last one. Its tokens per second count all N. Published ones
+count accepted tokens per cycle of drafting and checking. Beside them stands the number of tokens that a pass would have to yield for
+the same rate and, if `accepted` tokens per cycle are published, their rate by this pass alone. The drafter isn't modelled.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def write_gguf(path: Path, tensors: list[Tensor], metadata: Metadata) -> Path:
 
 @dataclass(frozen=True)
 class Model:
-    """A dense transformer; `every`: of so many layers one has attention, the others a gated delta net."""
+    """A dense transformer; one of `every` layers has attention, the others a gated delta net."""
 
     layers: int
     width: int
@@ -146,7 +146,7 @@ def passes(build: Path, path: Path, part: str, verify: str, fast: bool) -> list[
 
 
 def beside(published: dict, ms: float) -> dict:
-    """A published figure and what a pass of so many ms is to it."""
+    """A published figure, compared with a pass of `ms` milliseconds."""
     out = {"backend": published["backend"], "low": float(published["low"]), "high": float(published["high"]), "source": published["source"]}
     if is_of(published, "tg"):
         return out
@@ -162,7 +162,7 @@ def is_of(row: dict, word: str) -> bool:
 
 
 def row_of(name: str, one: dict, known: list[dict]) -> dict:
-    """`one`: a pass of nw bench-model. `known`: what is published of that model, file and part."""
+    """`one`: a pass of nw bench-model. `known`: published figures of that model, file and part."""
     ms = one["time_us"] / 1e3
     low, high = (one["tokens"] * 1e6 / one.get(key, one["time_us"]) for key in ("time_high_us", "time_low_us"))
     same = [row for row in known if is_of(one, "tg") and is_of(row, "tg") or row["pass"] == one["pass"]]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How far modelled times move when one constant of the model goes to the ends of its likely range.
+"""Sensitivity of modelled times to each constant of the model, at the ends of its likely range.
 
     python3 bench/moves.py [--build DIR] [--part NAME...] [--only REGEX]    renews bench/data/moves.csv, or rows of it
 
-A row: part, constant, value, low, high, and the time of each product at low and at high, in per cent of its time at value.
+A row: part, constant, value, low, high, and the change of each product's time at low and at high, in per cent.
 The products: one row (decode), 32 rows (WMMA at memory's speed), 128 rows (WMMA). Constants of launches and copies, in us,
-are left out: they are what they move. tests/readme/card.py makes bench/card/README.md of it.
+are left out: each adds itself to a time. tests/readme/card.py makes bench/card/README.md from the rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def time_us(build: Path, gfx: str, part: str, product: str, change: dict) -> flo
 
 
 def swept(constant: dict) -> bool:
-    """Has a range, and isn't what lies between launches."""
+    """True if the constant has a range and is not a time between launches."""
     between = constant["unit"] == "us" and constant["name"] != "launch_overhead"
     return constant["likely_low"] != constant["likely_high"] and not between and not re.search("^(copy|link)_", constant["name"])
 

@@ -21,7 +21,7 @@ std::set<std::string> all_targets() {
     return out;
 }
 
-// Those that the suite itself opens, beside the device.
+// Targets that the suite itself opens, in addition to the device's.
 std::set<std::string> gfx_of_suite(const Options &o) {
     if (o.suite == "golden" && o.device.empty())
         return all_targets();
@@ -38,7 +38,7 @@ std::set<std::string> gfx_of_suite(const Options &o) {
     return {};
 }
 
-// Others take a simulated device where none is named.
+// Other suites use a simulated device unless one is named.
 bool opens_device(const Options &o) {
     return o.suite == "layer" || o.suite == "micro" || o.suite == "moe";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What bench/run builds before it runs a suite.
+// Targets that bench/run builds before it runs a suite.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace nw::bench {
 
-// CMake targets of the suite's program, and of the kernels that it launches with these options
-// where the gfx has them. Throws Error where the device can't be opened, Usage for an unknown
-// --gfx.
+// CMake targets of the suite's program, and of the kernels that it launches with these options, if
+// the gfx has them. Throws Error if the device can't be opened, Usage for an unknown --gfx.
 std::vector<std::string> targets_needed(const Options &, const Suite &);
 
 } // namespace nw::bench

@@ -9,7 +9,7 @@
 
 namespace nw::bench {
 
-// A value on the command line that there is nothing for.
+// An invalid value on the command line.
 class Usage : public Error {
 public:
     using Error::Error;
@@ -20,7 +20,7 @@ struct Options {
     std::vector<std::string> layers; // empty: all
     std::vector<std::string> gfx;    // whose kernels bench/run builds; empty: what the suite needs
     std::vector<std::string> tables; // of suite decode; empty: all, with --only the published one
-    std::vector<u32> m;              // empty: what the suite takes
+    std::vector<u32> m;              // empty: the suite's own
     std::vector<Dtype> dtypes = {Dtype::bf16, Dtype::f16};
     u32 group = 128;
     u32 before_rows = 0; // rows of a layer that the reference kernels run; 0: all
@@ -33,7 +33,7 @@ struct Options {
     bool verbose = false, full = false, update_golden = false, needs = false;
 };
 
-// Whether --table names the table; where there is no --table, `usual`.
+// True if --table names the table; without --table, `usual`.
 bool wanted(const Options &, std::string_view table, bool usual);
 
 } // namespace nw::bench

@@ -31,7 +31,7 @@ Bound dram_bound(std::string_view part) {
             bus};
 }
 
-// Of a part, at so many multiply-adds of a SIMD in a cycle.
+// FLOP/s of a part, at `macs` multiply-adds per SIMD and cycle.
 static f64 flops(const std::vector<Constant> &constants, const Target &target, f64 macs) {
     const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
     return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;

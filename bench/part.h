@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the model of time takes a part to be.
+// Facts of a part in the timing model.
 #pragma once
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Constant, name, section, unit, origin, note, 
 // All constants of a part ("8060S") or of the default part of a gfx.
 std::vector<Constant> part_constants(std::string_view part);
 
-// What DRAM of a part gives at most, as the model has it.
+// Highest bandwidth of a part's DRAM, by the model.
 struct Bound {
     f64 gb_per_s = 0;    // sustained
     f64 overhead_us = 0; // of a launch of nothing
@@ -30,18 +30,18 @@ struct Bound {
 };
 Bound dram_bound(std::string_view part);
 
-// FLOP/s of products with f32 accumulation, by the part's clock and units and the cycles of an
-// instruction, and what they are by: WMMA where the target has it; else DOT2 of f16, or
-// multiply-adds of f32 or of mixed types.
+// Peak FLOP/s of products with f32 accumulation, from clock, units and cycles of an instruction,
+// and the instruction: WMMA if the target has it; else DOT2 of f16, or multiply-adds of f32 or of
+// mixed types.
 struct Peak {
     std::string_view by;
     f64 flops = 0;
 };
 Peak product_peak(std::string_view part, Dtype = Dtype::f16);
-// The same of products with GGUF weights, which are dots of bytes where the target has these and
-// no WMMA.
+// The same for products with GGUF weights, which are dots of bytes if the target has these and no
+// WMMA.
 Peak gguf_peak(std::string_view part);
-// Of FP8 WMMA, for targets that have it.
+// FP8 WMMA, for targets that have it.
 Peak fp8_peak(std::string_view part);
 
 } // namespace nw::bench

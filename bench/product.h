@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// W4A16 products of a bench: which, what they are called, and their rows.
+// W4A16 products of a bench: selection, names and rows.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -42,7 +42,7 @@ inline const std::string product_columns = "K x N {_size:>11}; group {group:>5};
 // "; time us {time_us:>9.2f}", then the range.
 std::string time_columns(const Options &, u32 width);
 std::string range_column(const Options &); // "" without --uncertainty
-// What these are made of, and time_low_us, time_high_us, draws_us; nothing without draws.
+// Adds _range, time_low_us, time_high_us and draws_us; nothing without draws.
 void add_bounds(Json &row, const DrawnTime &);
 // The geometric mean of a rate of these rows under each draw; empty without draws.
 std::vector<f64> means_of_draws(std::span<const Json *const> rows, const char *rate);

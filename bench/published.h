@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers that others measured on hardware and published: bench/data.
+// Figures measured on hardware and published by others: bench/data.
 #pragma once
 #include <array>
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace nw::bench {
 
-inline constexpr std::string_view published_gfx = "gfx1151"; // that most of it is of
-// With and without a stride cliff, by what was published: of the suite stride.
+inline constexpr std::string_view published_gfx = "gfx1151"; // most figures are of it
+// Targets of the suite stride: by published figures, the first has a stride cliff, the second none.
 inline constexpr std::array<std::string_view, 2> stride_targets = {"gfx1151", "gfx1150"};
 
 // One product of the published int4 decode kernel.
@@ -26,15 +26,15 @@ struct PublishedDecode {
     std::string model;
 
     bool fell_back() const { return kernel == "triton"; }
-    // Weights, scales, zero points: what the published bandwidth counts.
+    // Weights, scales, zero points: the bytes of the published bandwidth.
     u64 bytes() const { return u64{n} * k / 2 + u64{n} * (k / group) * (zeros ? 4 : 2); }
-    // "bf16 zp m1": what a line t0 + bytes / bandwidth is drawn for.
+    // "bf16 zp m1": products of one type share a line t0 + bytes / bandwidth.
     std::string type() const;
     // "2048x2048 g128 bf16 zp m1", K before N.
     std::string name() const;
 };
 
-// Weights a second with rows as they are and with rows 128 bytes further apart.
+// Weights per second with contiguous rows and with 128 bytes of padding after each.
 struct PublishedStride {
     u32 n, k;
     f64 unpadded_gib_s, padded_gib_s;
@@ -49,10 +49,10 @@ struct PublishedPrefill {
     std::string model;
 };
 
-// What one wave takes for a measurement of nw micro, less what it takes for `beyond`: cycles.
+// Cycles of one wave in a measurement of nw micro, minus those in `beyond`.
 struct PublishedCycles {
     std::string gfx, measurement;
-    f64 low, high; // what was measured
+    f64 low, high; // measured range
     std::string beyond, source;
 };
 
@@ -86,7 +86,7 @@ struct PublishedDispatch {
 // The line through the rows of each type that ran the published kernel.
 std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 
-// Throw Error naming file, line and what is wrong with it.
+// Throw Error naming file, line and mistake.
 std::vector<PublishedDecode> read_published_decode(const std::string &path);
 std::vector<PublishedStride> read_published_stride(const std::string &path);
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path);

@@ -17,7 +17,7 @@ namespace nw::bench {
 
 namespace {
 
-// Empty where this is no checkout.
+// Commit of the checkout; empty without one.
 std::string commit() {
     const std::unique_ptr<FILE, int (*)(FILE *)> git(
         popen("git -C '" NW_SOURCE_DIR "' rev-parse HEAD 2>/dev/null", "r"), pclose);
@@ -27,7 +27,7 @@ std::string commit() {
     return {line.data(), std::strcspn(line.data(), "\n")};
 }
 
-// For a shell.
+// Quoted for a shell.
 std::string quoted(const std::string &text) {
     std::string out = "'";
     for (char c : text)
@@ -46,7 +46,7 @@ void write_json(const std::string &path, const std::string &suite, const Result 
         throw Error(fmt::format("{}: can't be written", path));
 }
 
-// With a Python that has matplotlib.
+// Runs bench/report.py by a Python that has matplotlib.
 void write_html(const std::string &path, const std::string &suite, const Result &result) {
     const TemporaryFolder folder;
     const std::string json = (folder.path() / "rows.json").string();

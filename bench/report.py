@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page of what `nw_bench --suite decode` or `stride` wrote with --json: plots and all rows.
+"""An HTML page of the JSON of `nw_bench --suite decode` or `stride`: plots and all rows.
 
     /usr/bin/python3 bench/report.py decode.json decode.html
 
@@ -101,7 +101,7 @@ def plot_bars(rows: list[Row], name: Callable[[Row], str], value: str, axis: str
 
 
 def plot_ablations(rows: list[Row]) -> str:
-    """For each type the ideas, a bar for each size, of what goes without: time and VALU slots."""
+    """Plots of each type: cost of leaving out each idea, a bar for each size: time and VALU slots."""
     types: dict[str, list[Row]] = {}
     for row in rows:
         if row["without"]:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a suite gives.
+// Result of a suite.
 #pragma once
 #include <string>
 
@@ -10,12 +10,12 @@ namespace nw::bench {
 
 struct Result {
     Json rows = Json::array();
-    std::string device = "sim"; // whose figures these are
+    std::string device = "sim"; // measured device
     bool right = true;          // false: an output was wrong, or a figure got worse
 };
 
-// Prints the suite's tables and returns their rows; throws Usage for options that nothing fits.
-// Each suite's program defines it.
+// Prints the suite's tables and returns their rows; throws Usage if options select nothing. Each
+// suite's program defines it.
 Result run_suite(const Options &, const Shapes &);
 
 } // namespace nw::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the simulated GPU says of each dispatch, a JSON line each.
+// Statistics of the simulated GPU, a JSON line for each dispatch.
 #pragma once
 #include <array>
 #include <optional>
@@ -25,18 +25,18 @@ struct Instructions {
     u64 valu_slots() const { return of("valu") + of("vopd") + of("trans") + of("wmma"); }
 };
 
-// How busy the part was, where time is modelled.
+// Utilization of the part, if time is modelled.
 struct Busy {
     f64 wmma = 0, lds = 0;        // shares of the launch's cycles
     f64 trans = 0;                // the same of transcendentals
-    u64 lds_conflicts = 0;        // cycles of LDS for a bank that is asked again
+    u64 lds_conflicts = 0;        // LDS cycles of bank conflicts
     f64 valu_and_wmma_cycles = 0; // of all SIMDs
 };
 
-// What the launch moved, where time is modelled.
+// Bytes moved by the launch, if time is modelled.
 struct Moved {
     u64 dram_read = 0, dram_write = 0;      // bytes
-    f64 l2_hit_rate = 0, mall_hit_rate = 0; // of the requests that get there
+    f64 l2_hit_rate = 0, mall_hit_rate = 0; // of the requests that reach the cache
     u64 asked() const { return loads + stores; }
     u64 loads = 0, stores = 0; // bytes that instructions ask for
 };
@@ -46,20 +46,20 @@ struct LaunchStats {
     Busy busy;
     Moved moved = {};
     DrawnTime time;        // with error bars, if the device draws
-    std::string part = {}; // whose times are modelled; empty where time isn't
+    std::string part = {}; // the modelled part; empty without timing
 };
 
-// Of a device with the setting stats=on.
+// Statistics of a device with the setting stats=on.
 class LaunchCounts {
 public:
     explicit LaunchCounts(const hip::Device &device) : device_(device) {}
 
-    // Of the dispatch since the last call; empty on a real GPU. Throws where the
-    // line is for another kernel or there is not exactly one.
+    // Statistics of the dispatch since the last call; empty on a real GPU. Throws if there is not
+    // exactly one line, or if it is another kernel's.
     std::optional<LaunchStats> next_launch(std::string_view kernel);
-    // Of that, the counts.
+    // Its instruction counts.
     std::optional<Instructions> next(std::string_view kernel);
-    // Lets the launches so far pass.
+    // Discards the statistics of launches so far.
     void skip() { device_.take_stats(); }
 
 private:

@@ -26,7 +26,7 @@ struct Suite {
 const Suite &suite_of(const std::string &name);
 std::string suites_help();
 
-// Throws Usage for options whose values would change nothing: the suite reads none of them.
+// Throws Usage for options that the suite does not read.
 void check_options(const Suite &, const Options &);
 // Throws Usage: no row's name matches --only.
 [[noreturn]] void no_row(const Options &, std::string_view of);

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 // A table on stdout, row by row: a row is out as soon as it is printed.
 // Columns: "us {time_us:>9.2f}; bound {pct_of_bound:>5.1f}%; |". A column has a heading and fmt's
 // format of the row's value at a key; the heading is aligned alike. A row without the key has "-".
-// Without a format, all rows have what stands there. Spaces at the beginning stand in all. On a
+// Without a format the text is repeated in all rows. Spaces at the beginning are kept in all. On a
 // terminal headings are bold, and rows with a key _wrong are red.
 class Table {
 public:
@@ -37,17 +37,17 @@ private:
 };
 void print_table(std::string_view columns, const Json &rows);
 
-// Keys that begin with _ are for tables alone: takes them away.
+// Removes keys that begin with _, which are for tables alone.
 Json without_labels(Json rows);
 
-// What a row says of its kernel: kernel, gfx, vgprs, lds_bytes, waves_per_simd.
+// Keys of a kernel: kernel, gfx, vgprs, lds_bytes, waves_per_simd.
 Json kernel_facts(const Kernel &);
 // "4096x2560"
 std::string by(u64 a, u64 b);
 void append(Json &rows, const Json &more);
 
-// Gives rows of_m1: their time by that of the row with m 1 that has the same values at these keys;
-// that row gets 1. Where there is none, of_m1 is left out.
+// Adds of_m1 to rows: time relative to the row with m = 1 and the same values at these keys, whose
+// of_m1 is 1. Rows without such a row have none.
 class OfM1 {
 public:
     explicit OfM1(std::vector<std::string> same) : same_(std::move(same)) {}

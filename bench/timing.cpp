@@ -15,7 +15,7 @@ std::string_view gfx_of(const DenseJob &job) { return job.kernel->gfx; }
 std::string_view gfx_of(const GgufJob &job) { return job.kernel->gfx; }
 std::string_view gfx_of(const GgufMoeJob &job) { return job.kernel->gfx; }
 
-// time(job, device) of each on a device as new.
+// time(job, device) for each job, on a new device.
 template <class Job, class Work, class Time>
 std::vector<Timed> time_each(const std::vector<Job> &jobs, const Done &done, const Work &work,
                              const Time &time) {

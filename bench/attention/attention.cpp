@@ -96,7 +96,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                         if (!kernel)
                             continue;
                         const Job job = job_of(*kernel, cache, s, density);
-                        // Minutes, and the longer ones a multiple: asked for.
+                        // Others take minutes, longer ones more: only by --full or --only.
                         const bool usual =
                             s == 8192 && d == "128" && dtype == Dtype::f16 && cache.words().empty();
                         if ((usual || o.full || !o.only.empty()) && only.found_in(job.name()))
@@ -177,7 +177,7 @@ constexpr Step steps[] = {
     {"plain: the maximum of every stage, loads when they are due",
      "_without_turns_mixed_lazy_ahead"},
     {"loads of keys and values a stage ahead", "_without_turns_mixed_lazy"},
-    {"a maximum only where a stage's sum asks for one (T-115)", "_without_turns_mixed"},
+    {"a maximum only where a stage's sum needs one (T-115)", "_without_turns_mixed"},
     {"powers between other work (T-117)", "_without_turns"},
     {"waves with more keys left go first (T-130)", ""},
 };

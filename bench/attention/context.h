@@ -31,8 +31,8 @@ public:
     std::vector<u16> keys() const;    // [sk, hk, d]
     u32 needle(u32 h, u32 m) const;   // the block that block m of queries looks for
     static bool looks(u32 h) { return h % 4 == 0; }
-    // Of what `query` of head h attends to, the share of each block of keys. The query is the
-    // i-th one, its row as queries() has it.
+    // The share of each block of keys in the attention of query i of head h; q is the query's row
+    // of queries().
     std::vector<f64> shares(const std::vector<u16> &q, const std::vector<f32> &keys_of_head, u32 h,
                             u32 i) const;
     // [sk, d] of a key head, in f32.

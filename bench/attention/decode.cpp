@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite attention: modelled times of attn_decode, a few queries against a long cache. No cache
-// of the part has any of it before.
+// The suite attention: modelled times of attn_decode, a few queries against a long KV cache. The
+// part's caches are cold.
 #include "bench/attention/tables.h"
 
 #include <array>

@@ -29,7 +29,7 @@ f64 linear_us_of_token(const Shapes &shapes, const std::string &gfx, f64 &tflops
 } // namespace
 
 Json attention_first_token(const Json &stages, const Shapes &shapes, const std::string &gfx) {
-    // Of lists, by S and type: a forward's row says what the launches before it take, too.
+    // Milliseconds by (S, type), then by lists: a forward's row includes the launches before it.
     std::map<std::pair<u32, std::string>, std::map<std::string, f64>> ms;
     for (const Json &row : stages)
         if (row.at("model") == model && row.at("stage") == "forward")

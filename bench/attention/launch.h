@@ -19,7 +19,7 @@ struct Cache {
     u32 page = 0;                 // keys, 0: no pages
 
     u64 row_bytes(u32 d) const { return kv == "q8_0" ? d / 32 * 34 : kv == "fp8" ? d : 2 * d; }
-    // Of the name of a bench's row: " kv q8_0 pages of 16"; nothing of what is usual.
+    // Part of a row's name: " kv q8_0 pages of 16"; empty for the defaults.
     std::string words() const;
 };
 
@@ -30,12 +30,12 @@ Op attention_op(Dtype, const ContextShape &, const Cache & = {});
 // Pages of `keys` keys, in any order; {} without pages.
 std::vector<i32> page_table(const Cache &, u32 keys);
 
-// Values near a standard normal, each of 2^20 again and again: logits, and with them how often sums
-// are rescaled, are as usual.
+// 2^20 values near a standard normal, repeated: logits, and so the number of times that sums are
+// rescaled, are realistic.
 hip::Buffer normal_values(const hip::Device &, Dtype, u64 elements, u64 seed,
                           std::string_view kv = "same");
 
-// One launch; loading the kernel is no part of its time.
+// One launch, without the time to load the kernel.
 Timed time_launch(const hip::Device &, Modules &, const Kernel &, const Op &);
 
 } // namespace nw::bench

@@ -17,16 +17,16 @@ struct BlockLists {
 
 inline constexpr u32 attention_block = 128;
 
-// The diagonal, and of the blocks before it as many as the density says, at random.
+// The diagonal and a random share `density` of the blocks before it.
 BlockLists random_lists(const ContextShape &, f64 density);
 // Pairs of queries and keys that causal attention sees.
 f64 seen_pairs(const ContextShape &);
 
-// What is timed of the forward over a long sequence: queries before its middle, which see half of
-// the keys, as queries do on average, or all where those are few. Workgroups fill the part twice,
-// with lists, which have any length, eight times or more. Of one key head, or two with lists, as
-// attn_forward takes one after the other; of all where it takes them side by side, with lists on
-// parts whose DRAM channels are address bits (T-132).
+// The slice of a long sequence that is timed: queries before its middle, which see half of the
+// keys, the average of all queries, or all queries if they are few. Workgroups fill the part twice,
+// with lists of any length eight times or more. One key head, or two with lists, where attn_forward
+// takes heads in turn; all heads where it takes them at the same time, with lists on parts whose
+// DRAM channels are address bits (T-132).
 ContextShape slice_of(const Kernel &forward, const AttentionLayer &, u32 tokens, bool listed);
 
 struct Rule {
@@ -41,7 +41,7 @@ public:
     Timed mean();
     Timed score();
     Timed select(const Rule &);
-    // By the lists of the last select(), by these, or over all blocks; of the first heads alone.
+    // By the lists of the last select() or set_lists(), or over all blocks; the first heads only.
     Timed forward(bool listed, const ContextShape &heads);
     void set_lists(const BlockLists &);
     BlockLists lists() const;

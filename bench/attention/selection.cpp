@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite attention: what rules of selection keep, and how much of the softmax that is.
+// The suite attention: density and share of the softmax that selection rules keep.
 #include <algorithm>
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite attention: what each launch of block-sparse attention takes in a layer of a model, and
-// what that makes of the time to a first token.
+// The suite attention: time of each launch of block-sparse attention in a layer of a model, and the
+// time to a first token.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@ namespace nw::bench {
 namespace {
 
 constexpr Rule usual_rule = {"peak", 0.12f};
-// Queries of a selection that are timed. Its launches before the forward's are short: of fewer,
-// what they begin and end with would count as if a longer sequence had more of it. And lists that
-// are selected have any length: of fewer, the forward would end with a few long ones.
+// Queries of a selection that are timed. Launches before the forward are short: with fewer queries
+// their start and end would be scaled up with the sequence. Selected lists vary in length: with
+// fewer queries the forward would end with a few long ones.
 constexpr u32 selection_rows = 8192;
 
 struct Job {
@@ -94,8 +94,8 @@ std::vector<std::string_view> launches_of(const Job &job, bool forward) {
     return out;
 }
 
-// Those that the target has kernels for, without attn_forward what comes before it; whose name, or
-// with the launch behind it, --only matches.
+// Jobs that the target has kernels for, without attn_forward the launches before it; filtered by
+// --only on the job's name, or the name and a launch.
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
     const Pattern only("--only", o.only);
     std::vector<Job> out;
@@ -131,7 +131,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
 Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, const Bound &bound) {
     const LaunchStats &launch = stage.timed.launch;
     const f64 us = stage.timed.us, bytes = static_cast<f64>(launch.moved.asked());
-    // A launch's own time is there once, however long the sequence.
+    // The launch overhead does not grow with the sequence.
     const f64 whole = bound.overhead_us + std::max(us - bound.overhead_us, 0.0) * stage.whole;
     Json row = {
         {"table", "stages"},
@@ -168,7 +168,7 @@ Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, co
     return row;
 }
 
-// A row for each launch; the forward's has what those before take, by its time.
+// A row for each launch; the forward's has the time of the launches before it relative to its own.
 Json rows_of(const Job &job, const Stages &all, f64 peak, const Bound &bound) {
     Json rows = Json::array();
     f64 before_us = 0;

@@ -14,7 +14,7 @@ namespace {
 Json decode_shapes(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
     std::vector<DenseJob> jobs;
-    std::set<std::pair<u32, u32>> seen; // of each size the first layer that has it
+    std::set<std::pair<u32, u32>> seen; // only the first layer of each size is timed
     for (const LinearShape &s : shapes)
         if (!s.moe && s.k % o.group == 0 && seen.emplace(s.n, s.k).second)
             for (DenseJob &job :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the linear layers of a token take: a projection, of these layers and nothing else.
+// Time of a token's linear layers: a projection that counts these layers alone.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// decode_w4a16 on the products of which there are published times of gfx1151.
+// decode_w4a16 on the products with published times of gfx1151.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ Json rows_of(const std::vector<PublishedDecode> &published,
     return rows;
 }
 
-// Of the mean, under each draw of the constants; "" without draws.
+// Range of the mean under the draws of the constants; "" without draws.
 std::string mean_of_draws(std::span<const Json *const> rows, f64 mean) {
     const std::vector<f64> means = means_of_draws(rows, "speedup");
     if (means.empty())

@@ -7,7 +7,7 @@
 
 namespace nw::bench {
 
-// Our kernels on the products of which there are published times of gfx1151.
+// Our kernels on the products with published times of gfx1151.
 Json decode_published(const Options &, const Pattern &only);
 // What a token of each model costs, by the rows of its dense layers.
 Json model_view(const std::vector<DenseJob> &, const Json &rows, const Shapes &);

@@ -35,7 +35,7 @@ struct RowCount {
     const Candidate &fastest() const {
         return *std::ranges::min_element(candidates, {}, &Candidate::us);
     }
-    // Of the draws, in how many the fastest stays ahead of the second; "" without draws.
+    // Draws in which the fastest stays ahead of the second, as "4/5"; "" without draws.
     std::string lead() const {
         const Candidate &first = fastest(), *second = nullptr;
         for (const Candidate &other : candidates)
@@ -175,7 +175,7 @@ void print_trees(std::span<const RowCount> lines) {
                    tree_to, text);
 }
 
-// Of each shape as many lines as there are numbers of rows: a table for each shape.
+// A table for each shape, with `of_shape` lines, one for each number of rows.
 void time_and_print(std::vector<RowCount> &lines, u64 of_shape, bool verbose) {
     std::optional<Table> table;
     time_all(lines, [&](u64 i) {
@@ -214,7 +214,7 @@ Json to_json(const RowCount &line, const Candidate &candidate) {
 
 Json gguf_crossover(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
-    std::vector<RowCount> lines; // of each shape as many as o.m
+    std::vector<RowCount> lines; // for each shape one per value of o.m
     for (GgufShape p : shapes_of(o, shapes))
         for (u32 m : o.m) {
             p.m = m;

@@ -79,8 +79,8 @@ Json gguf_fp8_moe(const Options &o, const Shapes &shapes, const std::string &gfx
     fmt::print(
         "\nExperts of activations in fp8 (moe_prefill_fp8) on sim {}: modelled times.\n"
         "Routes are random. f16, fp8: the products; before: quantize_fp8 and lists of slots;\n"
-        "time us: with these; peak: of {}'s {:.1f} TFLOP/s; gain: f16 by fp8, then each with "
-        "what is before it.\n\n",
+        "time us: with these; peak: of {}'s {:.1f} TFLOP/s; gain: f16 by fp8, then both with "
+        "their launches before.\n\n",
         gfx, peak.by, peak.flops / 1e12);
     const std::vector<Timed> others = time_gguf_moe(jobs, {}, Warm::no);
     Table table(std::string("layer {layer:<7}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite gguf: modelled times of products with GGUF weights as the file has them, on the dense
-// layers of models that people run so.
+// The suite gguf: modelled times of products with GGUF weights, on the dense layers of models that
+// people run in these types.
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -100,7 +100,7 @@ Json gguf_products(const Options &o, const Layers &layers, const std::string &gf
         Json row = to_json(*of[i], jobs[i], time);
         row.update(
             {{"gb_per_s", bytes / time.us / 1e3},
-             // Of the time without a launch's own, which no bandwidth shortens.
+             // Without the launch overhead, which bandwidth does not shorten.
              {"pct_of_bound", 100 * (bytes / (time.us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
              {"bound", "dram"},
              {"bound_gb_per_s", bound.gb_per_s},

@@ -23,7 +23,8 @@ std::string_view layer_of(const GgufMoeShape &p) {
 
 constexpr u32 large_block = 64;
 
-// Slot by slot many tokens would read weights thousands of times; few fill no large block.
+// With many tokens, slot by slot would read weights thousands of times; few tokens fill no large
+// block.
 bool suits(u32 tokens, u32 block_size) {
     return block_size != (tokens >= many_rows ? 1 : large_block);
 }

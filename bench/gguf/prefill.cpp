@@ -17,7 +17,7 @@ const Kernel *tile_for(const std::string &gfx, const Op &op) {
     return out;
 }
 
-// VALU slots of a wave to a stage of 32 k, of which it has `of_stage` WMMA where there are any.
+// VALU slots of a wave per stage of 32 k; a stage has `of_stage` WMMA, if any.
 f64 valu_of_stage(const Kernel &kernel, const GgufShape &p, const Instructions &insts) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn"), waves = kernel.number("waves");
     const f64 wmma = static_cast<f64>(insts.of("wmma")),

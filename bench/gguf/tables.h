@@ -12,11 +12,10 @@ inline constexpr u32 many_rows = 33; // of activations: from here on tables of t
 
 // "MODEL LAYER NxK TYPE mM"
 std::string name(const LinearShape &, const GgufShape &);
-// What rows of these products say: the layer, the kernel and the shape.
+// Common keys of rows of these products: layer, kernel and shape.
 Json to_json(const LinearShape &, const GgufJob &, const Timed &);
 
-// Of table fp8: a product of so many operations, in fp8 and in f16, each alone and with what is
-// launched before it.
+// Table fp8: times of a product in fp8 and in f16, and of the launches before each.
 struct Fp8Gain {
     f64 operations;
     f64 us, before_us;

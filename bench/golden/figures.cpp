@@ -17,10 +17,10 @@ namespace nw::bench {
 
 namespace {
 
-// Small: counts of it are those of any other, but for what is done once a workgroup.
+// Small: slots per 8 weights are those of larger sizes, except work done once per workgroup.
 constexpr u32 counted_n = 64, counted_k = 2048;
 
-// Kernels are tuned for it first: of it more is timed.
+// The first target to be tuned; more of its kernels are timed.
 constexpr std::string_view most_timed = "gfx1151";
 
 bool in_golden(const Kernel &k, const std::string &gfx) {
@@ -44,7 +44,7 @@ f64 decode_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats
 
 // ---- mid_w4a16, prefill_w4a16
 
-// A tile each, those of WMMA among them.
+// One tile per kernel, WMMA tiles included.
 f64 tile_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
 }
@@ -85,7 +85,7 @@ f64 moe_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
 
 // ---- all families
 
-// How the kernels of a family are counted: VALU slots per 8 weights of a small product.
+// Counting of a family's kernels: VALU slots per 8 weights of a small product.
 struct Counted {
     std::string_view family;
     f64 (*slots)(const hip::Device &, const Kernel &, LaunchCounts &);
@@ -104,8 +104,8 @@ Figures figures_of(const hip::Device &device, const Kernel &k, LaunchCounts &sta
     return out;
 }
 
-// Of most_timed also: more rows and zero points, a larger matrix, and tiles: all rows of a mid tile
-// against a matrix of 8 MiB, and so many tiles of prefill_w4a16 that each WGP has one.
+// For most_timed also more rows and zero points, a larger matrix, and tiles: all rows of a mid tile
+// against a matrix of 8 MiB, and one tile of prefill_w4a16 for each WGP.
 std::vector<DenseJob> timed(const std::string &gfx) {
     const bool all = gfx == most_timed;
     std::vector<DenseJob> out;

@@ -16,7 +16,7 @@ namespace nw::bench {
 
 namespace {
 
-// Of two lists by name: f(name, only in the first, only in the second, in both).
+// Calls visit(name, first's value or null, second's value or null) for each name of two maps.
 template <class Map, class Visit>
 void merge(const Map &first, const Map &second, const Visit &visit) {
     for (const auto &[name, value] : first)
@@ -31,7 +31,7 @@ void merge(const Map &first, const Map &second, const Visit &visit) {
 
 using Gfxs = std::set<std::string>;
 
-// All targets whose names begin as that of gfx: "gfx103x" for gfx1030.
+// Pattern of the targets that share all but the last digit: "gfx103x" for gfx1030.
 std::string series_of(const std::string &gfx) { return gfx.substr(0, gfx.size() - 1) + "x"; }
 
 Gfxs gfxs_of_series(const std::string &series) {

@@ -21,7 +21,7 @@ constexpr f64 tolerance_pct = 2;
 const std::string path = NW_SOURCE_DIR "/bench/golden/golden.json";
 
 void print(const std::string &heading, const std::vector<std::string> &lines) {
-    constexpr u64 shown = 40; // of a change that touches all kernels, enough to see the direction
+    constexpr u64 shown = 40; // lines; enough to see the direction of a change to all kernels
     if (lines.empty())
         return;
     fmt::print("{}: {}\n", heading, lines.size());

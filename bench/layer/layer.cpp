@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // The chosen kernel, then, where rows of them are wanted, the older ones.
+    // The chosen kernel, then the older ones if they are shown.
     std::vector<const Kernel *> kernels_of(u32 m) const {
         const std::string &gfx = device_.info().gfx;
         const Kernel *chosen =
@@ -107,7 +107,7 @@ private:
     Json measure(const Kernel &kernel, const ref::DecodeW4A16 &p, const ref::DecodeResult &exact) {
         if (!device_.info().simulated)
             return measure_on(device_, kernel, p, exact);
-        constexpr u64 several = 2; // of these run at once
+        constexpr u64 several = 2; // devices at a time
         return measure_on(model_device(device_.info().spec, several, "stats=on&warm=code"), kernel,
                           p, exact);
     }
@@ -195,7 +195,7 @@ Json run_products(const Options &o, const hip::Device &device, const Shapes &sha
     return rows;
 }
 
-// The layers that decode_w4a16 can run, each other one said in a line.
+// The layers that decode_w4a16 can run; prints a line for each of the others.
 Shapes usable(const Options &o, const Shapes &shapes) {
     Shapes out;
     for (const LinearShape &shape : shapes) {
@@ -225,7 +225,7 @@ void need_known_layers(const Options &o, const Shapes &shapes) {
                             fmt::join(std::views::transform(shapes, &LinearShape::layer), ", ")));
 }
 
-// Of decode: others have no bound for their errors here.
+// decode_w4a16's: other families have no error bound here.
 void need_kernels(const Options &o, const std::string &gfx) {
     std::set<std::tuple<Dtype, u64, u32>> kinds;
     std::set<std::string> have;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one kernel did on one shape, and how that is shown.
+// Rows of one kernel on one shape, and their tables.
 #pragma once
 #include <optional>
 
@@ -10,15 +10,15 @@
 
 namespace nw::bench {
 
-// Whether the options want rows of the older kernels: for the JSON and for --verbose.
+// True if rows of the older kernels are shown: for --json and --verbose.
 inline bool shows_older(const Options &o) { return o.verbose || !o.json.empty(); }
 
 // _wrong: how many outputs are outside the error bound, where there are any.
 Json layer_row(const Kernel &, const ProductShape &, const Errors &,
                const std::optional<Instructions> &);
 
-// The chosen kernels, one line a layer, type and number of rows, as they come; at the end a line of
-// all. With --verbose, then, registers, slots and those of the older kernels, and instructions.
+// The chosen kernels as they are done, a line for each layer, type and number of rows; then a
+// summary. With --verbose also registers, slots, slots of the older kernels, and instructions.
 class LayerTable {
 public:
     LayerTable(const Options &, const hip::DeviceInfo &);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite moe: the expert layers of models through moe_w4a16, checked and timed; then those of
-// many tokens through moe_prefill_w4a16.
+// The suite moe: the expert layers of models through moe_w4a16, checked and timed; then many tokens
+// through moe_prefill_w4a16.
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
@@ -46,8 +46,8 @@ std::vector<MoeJob> decode_jobs(const Options &o, const Shapes &shapes) {
     return out;
 }
 
-// The experts that a launch meets, one behind the other. All have the rows of one layer, each from
-// another row on: that is quick to make, and an expert taken for another shows.
+// Experts of a launch. All have the rows of one layer, each rotated by another number of rows: that
+// is quick to make, and a wrong expert gives wrong results.
 class Experts {
 public:
     Experts(const hip::Device &device, const MoeJob &job, u32 count, const Rng &rng)
@@ -84,7 +84,7 @@ public:
             out.push_back({q_[e], s_[e], {}, {}});
         return out;
     }
-    u64 bytes_of_one() const { // what lies between rows left out
+    u64 bytes_of_one() const { // without padding between rows
         return layout_.n * (layout_.row_bytes() + layout_.scale_row_bytes());
     }
 
@@ -95,8 +95,8 @@ private:
     hip::Buffer w_, scales_;
 };
 
-// Which slot goes where: each token at `top_k` experts of its own choice; ids count the experts
-// that are met from 1 up, 0 is for a launch before that warms nothing but the code.
+// Routes: each token has `top_k` random experts. Ids number the experts in use from 1; expert 0 is
+// for an untimed launch that warms only the code.
 struct Routing {
     u32 met = 0;
     std::vector<i32> expert_ids, sorted_token_ids; // the latter empty: in order

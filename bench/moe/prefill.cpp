@@ -19,7 +19,7 @@ constexpr u32 group = 128;
 // Tokens, and the slots of a block that suit them.
 constexpr std::pair<u32, u32> sizes[] = {{64, 16}, {512, 32}, {2048, 64}};
 
-// SiLU(gate) * up; the other product has weights. Neither is said in the name.
+// SiLU(gate) * up; the other product has router weights. Neither is part of the name.
 std::string name_of(MoeJob job) {
     job.silu = false;
     return job.name();
@@ -42,7 +42,7 @@ std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
 struct Times {
     f64 align_us;
     DrawnTime drawn;
-    u64 bytes; // of DRAM: the weights of experts that are met, activations and results, once
+    u64 bytes; // of DRAM: weights of the experts in use, activations and results, once each
 };
 
 hip::Buffer filled(const hip::Device &device, u64 bytes, u8 with) {
@@ -51,7 +51,7 @@ hip::Buffer filled(const hip::Device &device, u64 bytes, u8 with) {
     return buffer;
 }
 
-// How many blocks there may be, however the slots fall.
+// Largest number of blocks for any routes.
 u32 most_blocks(std::string_view gfx, u32 slots, u32 experts, u32 block_size) {
     Op op{.kind = OpKind::moe_align};
     op.slots = slots, op.experts = experts, op.block_size = block_size;
@@ -60,7 +60,7 @@ u32 most_blocks(std::string_view gfx, u32 slots, u32 experts, u32 block_size) {
     return static_cast<u32>(op.blocks);
 }
 
-// What is in weights and activations takes no time.
+// Times do not depend on values, so weights and activations are filled with one.
 Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u64 seed) {
     const auto &[shape, dtype, g, tokens, block_size, silu] = job;
     const u32 slots = job.slots(),

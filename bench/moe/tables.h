@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Of the suite moe: what its two tables share.
+// Shared by the two tables of the suite moe.
 #pragma once
 #include <set>
 
@@ -28,14 +28,13 @@ struct MoeJob {
 };
 
 Json to_json(const MoeJob &, const Kernel &, const DrawnTime &);
-// Of the experts of a layer laid out so, one behind the other: all but pointers, experts and
-// blocks.
+// Arguments for contiguous experts of this layout, without pointers, experts and blocks.
 MoeW4A16 arguments(const MoeJob &, const RowLayout &);
 // The kernel that the library chooses for such blocks.
 const Kernel &choose_moe(std::string_view gfx, const MoeJob &);
 
-// Of 64 tokens and more, on any device, whatever is in weights and activations: prints a row for
-// each that --only matches.
+// Times 64 tokens and more on any device, with arbitrary values: prints a row for each name that
+// --only matches.
 Json moe_prefill(const Options &, const Shapes &, const hip::Device &);
 
 } // namespace nw::bench

@@ -157,7 +157,7 @@ Result run_suite(const Options &o, const Shapes &) {
             continue;
         if (out.rows.empty())
             fmt::print("GB/s of packed weights, {} layers of {} x {}, on {} cores of this host.\n"
-                       "copy: of the same file, as many cores; medians of {}, measured.\n\n",
+                       "copy: of the same file on these cores; medians of {}, measured.\n\n",
                        layers, n, k, std::thread::hardware_concurrency(), rounds);
         progress.show(std::string(f.name));
         const Folder folder;

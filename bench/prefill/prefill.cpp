@@ -57,7 +57,7 @@ Json to_json(const DenseJob &job, const Timed &time) {
 
 // ---- beside published times
 
-// "WMMA's 92.2 TFLOP/s"; with a peak of each type where these differ.
+// "WMMA's 92.2 TFLOP/s"; one peak per type if they differ.
 std::string peak_of(std::string_view gfx) {
     const auto one = [&](Dtype dtype) {
         const Peak peak = product_peak(gfx, dtype);
@@ -94,7 +94,7 @@ Table published_table(const Options &o, const std::string &gfx) {
                                "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}"));
 }
 
-// Products with the sizes of published ones, of groups of so many weights.
+// Products with the sizes of published ones, and groups of `weights` weights.
 struct Jobs {
     std::vector<DenseJob> jobs;
     std::vector<PublishedPrefill> of; // each job

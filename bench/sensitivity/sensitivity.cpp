@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite sensitivity: each constant of the model that isn't published, at the ends of its likely
-// range, and what modelled times of the suite validate do then.
+// The suite sensitivity: modelled times of the suite validate with each unpublished constant of the
+// model at the ends of its likely range.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -55,7 +55,7 @@ std::vector<Variant> plan(const std::vector<Constant> &constants) {
     for (const Constant &c : constants) {
         add(c, c.likely_low, false);
         add(c, c.likely_high, false);
-        // How the fit could follow a row: by a small step, or the smallest that there is.
+        // A derivative for the fit: by a small step, or the smallest possible one.
         if (c.origin == "fit")
             static_cast<void>(add(c, stepped(c, 1.05), true) || add(c, stepped(c, 1.5), true));
     }
@@ -72,7 +72,7 @@ std::string write_profile(const fs::path &folder, u64 number, const Variant &v) 
     return path.string();
 }
 
-// The rows of a group against `from`, or against what is published, in percent.
+// Differences of a group's rows from `from`, or from published figures, in percent.
 std::vector<f64> moves(const Json &rows, std::string_view group, const Variant &v,
                        const Variant *from = nullptr) {
     std::vector<f64> out;
@@ -87,8 +87,8 @@ f64 mape(const Json &rows, std::string_view group, const Variant &v) {
     return summarize(moves(rows, group, v)).mape;
 }
 
-// Runs them all, as many at once as there are processors, and prints a line of each as it ends.
-// Returns the rows as published.
+// Runs all variants, one per processor at a time, and prints a line as each ends. Returns the
+// published rows.
 Json run_all(const Pattern &only, std::vector<Variant> &variants) {
     const TemporaryFolder folder;
     Json rows;
@@ -183,7 +183,7 @@ Json print_moves(const Json &rows, const std::vector<Variant> &variants, bool ve
     return all;
 }
 
-// What the fitted constants owe to each row: its error had they been fitted to all the others.
+// Influence of each row on the fitted constants: its error if they were fitted to all other rows.
 void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
     const std::vector<f64> errors = moves(rows, "decode", variants.front());
     if (errors.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The unit of the suite `sim`: a scalar interpreter as one writes it first, a switch in a loop.
+// The unit of the suite `sim`: a plain scalar interpreter, a switch in a loop.
 #pragma once
 #include "base/types.h"
 

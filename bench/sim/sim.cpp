@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suite sim: the speed of the simulated GPU, on one core and two, and what the checkers cost.
+// The suite sim: speed of the simulated GPU on one core and two, and cost of the checkers.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -21,7 +21,7 @@ namespace nw::bench {
 
 namespace {
 
-constexpr f64 least_seconds = 0.3; // that a figure is measured over
+constexpr f64 least_seconds = 0.3; // of a measurement
 
 // One configuration of the simulator.
 struct Setup {
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    // Of one core processor time: what else runs doesn't count.
+    // CPU time for one core, which excludes other programs.
     f64 seconds() const {
         if (setup_.threads == 1)
             return static_cast<f64>(std::clock()) / CLOCKS_PER_SEC;
@@ -96,7 +96,7 @@ private:
     void measure(const std::string &name, const std::function<u64()> &run) {
         if (!only_.found_in(name))
             return;
-        run(); // what is loaded and allocated at first is no part of the time
+        run(); // untimed: loads and allocates
         u64 insts = 0, runs = 0;
         f64 spent = 0;
         for (const f64 start = seconds(); spent < least_seconds; spent = seconds() - start, ++runs)
@@ -229,7 +229,7 @@ private:
     Json rows_ = Json::array();
 };
 
-// Rows under checks get how many times as slow they are as the same without.
+// Adds to rows with checkers their slowdown against the same row without.
 void compare(Json &rows) {
     for (Json &row : rows)
         for (const Json &base : rows)

@@ -14,10 +14,10 @@ namespace nw::bench {
 
 namespace {
 
-// Rows by how far apart they are: bytes after each.
+// Times by row padding: bytes after each row.
 struct Padded {
     u32 n, k;
-    std::vector<u64> pads; // the first is what others are compared with
+    std::vector<u64> pads; // the first is the baseline
     f64 published = 0;     // speedup of the second padding, where it is known
     std::vector<f64> us{};
     f64 speedup(u64 i) const { return us[0] / us[i]; }
@@ -32,7 +32,7 @@ std::vector<Padded> published_rows(const std::string &gfx) {
     return out;
 }
 
-// K whose rows are multiples of 2048, 1024, 512 and 256 bytes, and of none of these.
+// K whose rows are multiples of 2048, 1024, 512 or 256 bytes, or of none of these.
 std::vector<Padded> scan_rows() {
     std::vector<Padded> out;
     for (const auto &[k, n] : {std::pair{2048u, 6144u},
@@ -49,7 +49,7 @@ std::vector<Padded> scan_rows() {
     return out;
 }
 
-// Tells of each row in order, as soon as its paddings are timed.
+// Called for each row in order, as soon as its paddings are timed.
 using RowDone = std::function<void(const Padded &)>;
 
 // Times the rows; as JSON.

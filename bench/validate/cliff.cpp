@@ -19,12 +19,12 @@ constexpr u64 padding = 128;
 struct Cliff {
     std::string gfx;
     u32 n, k, m;
-    f64 published; // padded against unpadded, weights a second
+    f64 published; // weights per second, padded by unpadded
 
     std::string fact() const {
         return fmt::format("cliff {} {} m{} padded/unpadded", gfx, by(k, n), m);
     }
-    // f16 without zero points, groups of 128: what the published test is taken to have run.
+    // f16 without zero points, groups of 128: presumably the published test.
     ProductShape shape(u64 pad) const {
         return {Dtype::f16, Zeros::eight, m, n, k, 128, k / 2 + pad};
     }

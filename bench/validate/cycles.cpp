@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What single instructions take, by `nw micro`'s measurements, against what was measured on gfx1100
-// and gfx1201 hardware.
+// Cycles of single instructions by `nw micro`'s measurements, against gfx1100 and gfx1201 hardware.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>

@@ -31,8 +31,8 @@ ProductShape shape_of(const PublishedDecode &p) {
 
 std::string fact_of(const PublishedDecode &p) { return fmt::format("decode {} us", p.name()); }
 
-// The rows of a type and the line through them, whatever of them was run: its errors, and those of
-// a line through all the others.
+// All rows of a type and the line through them: its error at each row, and the error of a line
+// through the other rows.
 struct TypeLine {
     std::vector<std::string> facts;
     std::vector<Point> points;
@@ -133,9 +133,9 @@ void print_types(const Json &rows, const std::map<std::string, TypeLine> &lines)
                 types);
 }
 
-// What the line can't know: the rows it misses by most, and what the model makes of them.
+// Rows that the line misses by most, with the model's errors.
 void print_missed(const Json &rows) {
-    constexpr f64 far = 8; // percent: as much as the published test tolerates
+    constexpr f64 far = 8; // percent: tolerance of the published test
     std::vector<Json> missed;
     for (const Json &row : rows)
         if (std::fabs(row["_line_pct"].get<f64>()) >= far)
@@ -151,7 +151,7 @@ void print_missed(const Json &rows) {
                 Json(missed));
 }
 
-// Those that ran the published kernel.
+// Rows that ran the published kernel.
 std::vector<PublishedDecode> published_rows() {
     std::vector<PublishedDecode> out = read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
     std::erase_if(out, [](const PublishedDecode &p) { return p.fell_back(); });

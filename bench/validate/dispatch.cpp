@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When the waves of a launch start: the first to the last of workgroups that all fit on the part,
-// against thread traces.
+// Time from the first to the last start of a launch's waves, with workgroups that all fit on the
+// part, against thread traces.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The groups of the suite validate: figures that hardware has and the model must have too.
+// The groups of the suite validate: hardware's figures, which the model must reproduce.
 #pragma once
 #include <functional>
 #include <map>
@@ -11,18 +11,18 @@
 
 namespace nw::bench {
 
-// What is run, and on which model: one device of a gfx for all groups, which begin as new.
+// A run on a model: one device per gfx for all groups, new at the beginning.
 struct ModelRun {
     Pattern only;             // of names of facts
-    std::string profile = {}; // constants of gfx1151's part; empty: as they are
-    u64 at_once = 1;          // so many of these
-    std::function<void(const Json &row)> done = {}; // told of each row
+    std::string profile = {}; // constants of gfx1151's part; empty: the model's
+    u64 at_once = 1;          // runs at the same time
+    std::function<void(const Json &row)> done = {}; // called for each row
     std::map<std::string, hip::Device> devices = {};
 
     const hip::Device &device(const std::string &gfx);
 };
 
-// The facts that were asked for, which may be none.
+// The facts that `only` selects; may be empty.
 Json measure_cycles(ModelRun &);
 Json measure_cliff(ModelRun &);
 Json measure_decode(ModelRun &);

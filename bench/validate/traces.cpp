@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short sequences of instructions: when a wave issues each, against thread traces of the same
+// Issue times of a wave in short sequences of instructions, against thread traces of the same
 // sequences.
 #include <algorithm>
 #include <cmath>
