@@ -24,7 +24,7 @@
  *     dst[n, m, i, j] = sum over k of a[k, n, i / (b2 / a2), j / (b3 / a3)] * b[k, m, i, j]
  *
  * If a is one matrix and the rows of b and of dst have a uniform stride, all of b is one product;
- * otherwise each matrix of b is one. Results and error bounds are those of nw_gguf_linear.
+ * otherwise each matrix of b is one. Results and error bounds: as nw_gguf_linear.
  *
  * ggml_mul_mat_id(a, b, ids), a mixture of experts:
  *
@@ -113,7 +113,7 @@ static inline const char *nw_ggml_mul_mat_refusal(const nw_ggml_tensor *a, const
     uint32_t elements, bytes;
     nw_ggml_block(a->type, &elements, &bytes);
     if (!elements)
-        return "src0 is of a type without kernels: NW_GGUF_Q4_0 and so on are those with";
+        return "src0's type has no kernels: convert it to a quantized type of nibblewave.h";
     if (b->type != NW_GGUF_F32 || c->type != NW_GGUF_F32)
         return "src1 and dst must be f32: convert them";
     for (int d = 0; d < 4; d++)
@@ -209,7 +209,7 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
     uint32_t elements, bytes;
     nw_ggml_block(a->type, &elements, &bytes);
     if (!elements)
-        return "src0 is of a type without kernels: NW_GGUF_Q4_0 and so on are those with";
+        return "src0's type has no kernels: convert it to a quantized type of nibblewave.h";
     if (b->type != NW_GGUF_F32 || c->type != NW_GGUF_F32 || ids->type != NW_GGML_I32)
         return "src1 and dst must be f32, ids i32: convert them";
     for (int d = 0; d < 4; d++)

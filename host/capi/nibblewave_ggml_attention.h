@@ -8,26 +8,25 @@
  *     q [D, Sq, H, B], f32        k, v [D, Sk, Hk, B], f16, bf16 or quantized       ne[0] first
  *     mask [Sk, >= Sq, ..], f16, added to the logits        dst [D, H, Sq, B], f32
  *
- * as it is, is nw_ggml_flash_attn_ext, k and v f16. nw_ggml_flash_attn is for backends that know
- * what their masks stand for, and convert q: nw_attention with q_s = q.nb[1], q_h = q.nb[2], q_b =
- * q.nb[3], so do k and v, and o_h = dst.nb[1], o_s = dst.nb[2], o_b = dst.nb[3]: no tensor is
- * transposed or copied for its layout. What is other than in ggml:
- * - q and dst are of k's type. The backend converts q before, f32 to f16 or bf16, and dst after,
- * each by its own copy kernel (GGML_OP_CPY): q16 and o16 below describe the converted tensors. Any
- *   strides will do.
- * - k and v are f16 or bf16, or q8_0, then q16 and o16 are f16.
- * - There is no mask tensor. The host can't read ggml's, so the backend says what it stands for:
- *   `causal`, and `keys`, the cells of the cache in use. llama.cpp's mask of one sequence whose
- * cells are in order is causal = 1, keys = the last query's position + 1: cells after it, which
- * ne[1] counts as it is padded, are not read. Of several sequences each is a call on its views.
- * Sliding windows, trees of drafts and other masks: not supported.
+ * unchanged, with k and v in f16: nw_ggml_flash_attn_ext. nw_ggml_flash_attn is for backends that
+ * know the meaning of their masks and convert q: nw_attention with q_s = q.nb[1], q_h = q.nb[2],
+ * q_b = q.nb[3], k and v likewise, and o_h = dst.nb[1], o_s = dst.nb[2], o_b = dst.nb[3]: no tensor
+ * is transposed or copied for its layout. Differences from ggml:
+ * - q and dst have k's type. The backend converts q from f32 to f16 or bf16 before, and dst to f32
+ *   after, by its own copy kernel (GGML_OP_CPY). q16 and o16 below describe the converted tensors,
+ *   which may have any strides.
+ * - k and v are f16 or bf16; or q8_0, and then q16 and o16 are f16.
+ * - There is no mask tensor, since the host can't read ggml's. The backend passes its meaning:
+ *   `causal`, and `keys`, the number of cells of the cache in use. llama.cpp's mask of one sequence
+ *   with cells in order is causal = 1, keys = the last query's position + 1. Later cells, which are
+ *   part of the padded ne[1], are not read. Several sequences take a call each, on views.
+ *   Sliding windows, trees of drafts and other masks are not supported.
  * - max_bias (ALiBi), logit_softcap and sinks are refused unless they are 0, 0 and null.
  *
  * FLASH_ATTN_SPARSE(q, k, v, scale, alpha): the same tensors, k and v not q8_0 unless alpha >= 1,
- * Sq = Sk, causal, no mask. It is
- * nw_attention_select with NW_SCORE_CANONICAL, NW_SELECT_PEAK, share = alpha, sink 2, window 4,
- * last_full 2, then nw_attention over its lists. alpha >= 1 means dense. Forks that score by pooled
- * queries list other blocks for the same alpha.
+ * Sq = Sk, causal, no mask: nw_attention_select with NW_SCORE_CANONICAL, NW_SELECT_PEAK, share =
+ * alpha, sink 2, window 4, last_full 2, then nw_attention over its lists. alpha >= 1 means dense.
+ * Forks that score by pooled queries list other blocks for the same alpha.
  */
 #ifndef NIBBLEWAVE_GGML_ATTENTION_H
 #define NIBBLEWAVE_GGML_ATTENTION_H
@@ -38,7 +37,7 @@
 extern "C" {
 #endif
 
-/* Whether the elements of a head are neighbours, and all else begins at multiples of 16 bytes. */
+/* Whether the elements of a head are contiguous, and heads and rows are 16-byte aligned. */
 static inline int nw_ggml_heads_apart(const nw_ggml_tensor *t, uint64_t element) {
     return t->nb[0] == element && nw_ggml_aligned(t, 16, 1);
 }
@@ -47,7 +46,7 @@ static inline const char *nw_ggml_attn_dims_refusal(const nw_ggml_tensor *q,
                                                     const nw_ggml_tensor *k,
                                                     const nw_ggml_tensor *dst) {
     if (q->ne[2] % k->ne[2] || q->ne[3] != k->ne[3])
-        return "heads of q must be a multiple of k's, batches as many";
+        return "heads of q must be a multiple of k's, and batches equal";
     if (dst->ne[0] != q->ne[0] || dst->ne[1] != q->ne[2] || dst->ne[2] != q->ne[1] ||
         dst->ne[3] != q->ne[3])
         return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
@@ -74,7 +73,7 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
             return "a dimension is empty or has 2^32 or more elements";
     for (int d = 0; d < 4; d++)
         if (v->ne[d] != k->ne[d])
-            return "v must have k's dimensions: heads of values as long as those of keys";
+            return "v must have k's dimensions, heads included";
     if (q->ne[0] != k->ne[0] || (q->ne[0] != 64 && q->ne[0] != 128 && q->ne[0] != 256))
         return "heads must have 64, 128 or 256 elements: pad q, k and v with zeros";
     const char *const heads_or_dst = nw_ggml_attn_dims_refusal(q, k, dst);
@@ -86,13 +85,12 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
         !(blocks ? v->nb[0] == 34 && nw_ggml_aligned(v, 2, 1) : nw_ggml_heads_apart(v, 2)) ||
         (q->type == own && !nw_ggml_heads_apart(q, 2)) ||
         (dst->type == own && !nw_ggml_heads_apart(dst, 2)))
-        return "elements of a head must be neighbours, heads and rows begin at multiples of 16 "
-               "bytes";
+        return "elements of a head must be contiguous, heads and rows 16-byte aligned";
     return NULL;
 }
 
-/* For supports_op: 1 or 0. `why`, unless null, is set to the reason for a 0. The backend also has
- * to know what the mask stands for. */
+/* For supports_op: 1 or 0. `why`, unless null, is set to the reason for a 0. The backend must also
+ * know the meaning of the mask. */
 static inline int nw_ggml_supports_flash_attn(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
                                               const nw_ggml_tensor *v, const nw_ggml_tensor *dst,
                                               float max_bias, float logit_softcap, int has_sinks,
@@ -157,7 +155,7 @@ static inline nw_status nw_ggml_flash_attn(nw_context *context, const nw_ggml_te
     return nw_attention(context, &p, stream);
 }
 
-/* ---- GGML_OP_FLASH_ATTN_EXT as it is: q and dst in f32, the mask a tensor ---- */
+/* ---- GGML_OP_FLASH_ATTN_EXT unchanged: q and dst in f32, the mask a tensor ---- */
 
 /* Whether heads and rows of all tensors that share a key head lie within 2^32 bytes. */
 static inline int nw_ggml_within_32_bits(const nw_ggml_tensor *t, int token, int head,
@@ -174,11 +172,11 @@ static inline const char *nw_ggml_mask_refusal(const nw_ggml_tensor *q, const nw
         return "the mask must have all keys and queries";
     if ((mask->ne[2] != 1 && mask->ne[2] != q->ne[2]) ||
         (mask->ne[3] != 1 && mask->ne[3] != q->ne[3]))
-        return "a mask must be of one head or batch, or of all";
+        return "a mask must have one head or batch, or all of q's";
     if (mask->ne[0] % 8 || !nw_ggml_heads_apart(mask, 2))
         return "rows of the mask must be multiples of 8 elements, at multiples of 16 bytes";
     if (!nw_ggml_within_32_bits(mask, 1, 2, (uint64_t)(q->ne[2] / k->ne[2])))
-        return "rows of the mask must be less than 2^24 bytes apart, those of a key head within "
+        return "rows of the mask must be less than 2^24 bytes apart, rows of a key head within "
                "2^32";
     return NULL;
 }
@@ -196,7 +194,7 @@ nw_ggml_flash_attn_ext_refusal(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
         return "q and dst must be f32";
     for (int d = 0; d < 4; d++)
         if (q->ne[d] < 1 || k->ne[d] < 1 || v->ne[d] != k->ne[d] || q->ne[d] >= 1 << 26)
-            return "a dimension is empty, has 2^26 or more elements, or v has not k's";
+            return "a dimension is empty, has 2^26 or more elements, or differs between k and v";
     if (q->ne[0] != k->ne[0] || (q->ne[0] != 64 && q->ne[0] != 128))
         return "heads must have 64 or 128 elements";
     if (k->ne[1] > 1 << 18)
@@ -210,8 +208,7 @@ nw_ggml_flash_attn_ext_refusal(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
         return "logit_softcap must be 0";
     if (!nw_ggml_heads_apart(q, 4) || !nw_ggml_heads_apart(k, 2) || !nw_ggml_heads_apart(v, 2) ||
         !nw_ggml_heads_apart(dst, 4))
-        return "elements of a head must be neighbours, heads and rows begin at multiples of 16 "
-               "bytes";
+        return "elements of a head must be contiguous, heads and rows 16-byte aligned";
     const uint64_t heads = (uint64_t)(q->ne[2] / k->ne[2]);
     if (!nw_ggml_within_32_bits(q, 1, 2, heads) || !nw_ggml_within_32_bits(dst, 2, 1, heads) ||
         !nw_ggml_within_32_bits(k, 1, 2, 1) || !nw_ggml_within_32_bits(v, 1, 2, 1))
@@ -281,7 +278,7 @@ static inline nw_attn_select nw_ggml_attn_selection(const nw_attn *p, float alph
     return s;
 }
 
-/* Of the lists in the workspace, rounded up: where the selection's own begins. */
+/* Bytes of the lists at the start of the workspace, rounded up; the selection's part follows. */
 static inline uint64_t nw_ggml_attn_list_bytes(const nw_attn *p, uint64_t of_a_tile) {
     const uint64_t tiles = ((uint64_t)p->sq + 127) / 128;
     return ((uint64_t)p->b * p->h * tiles * of_a_tile * 4 + 255) / 256 * 256;
@@ -318,8 +315,8 @@ nw_ggml_flash_attn_sparse_workspace_size(nw_context *context, const nw_ggml_tens
     return status;
 }
 
-/* As nw_ggml_flash_attn, over the blocks that alpha lists; k has as many keys as q16 queries. If
- * attention alone is refused, the selection is already queued; it writes to the workspace only. */
+/* As nw_ggml_flash_attn, over the blocks that alpha lists; k has one key per query of q16. If only
+ * attention is refused, the selection is already queued; it writes to the workspace only. */
 static inline nw_status nw_ggml_flash_attn_sparse(nw_context *context, const nw_ggml_tensor *q16,
                                                   const nw_ggml_tensor *k, const nw_ggml_tensor *v,
                                                   const nw_ggml_tensor *o16, float scale,

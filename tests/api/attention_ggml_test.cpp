@@ -147,13 +147,13 @@ TEST_CASE("attention: ggml nodes that are refused") {
         {"heads must have 64, 128 or 256", [](auto &n) { n.q.ne[0] = n.k.ne[0] = n.v.ne[0] = 80; }},
         {"heads must have 64, 128 or 256", [](auto &n) { n.q.ne[0] = 128; }},
         {"heads of q must be a multiple", [](auto &n) { n.k.ne[2] = n.v.ne[2] = 3; }},
-        {"batches as many", [](auto &n) { n.q.ne[3] = 2; }},
+        {"and batches equal", [](auto &n) { n.q.ne[3] = 2; }},
         {"dst must be [", [](auto &n) { n.o.ne[1] = 3; }},
         {"max_bias and logit_softcap must be 0", [](auto &n) { n.max_bias = 8; }},
         {"max_bias and logit_softcap must be 0", [](auto &n) { n.softcap = 50; }},
         {"there must be no sinks", [](auto &n) { n.sinks = 1; }},
-        {"elements of a head must be neighbours", [](auto &n) { n.v.nb[0] = 120; }},
-        {"begin at multiples of 16 bytes", [](auto &n) { n.k.nb[1] += 8; }},
+        {"elements of a head must be contiguous", [](auto &n) { n.v.nb[0] = 120; }},
+        {"16-byte aligned", [](auto &n) { n.k.nb[1] += 8; }},
     };
     for (const Bad &bad : cases) {
         Node n(of.arguments());
