@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ABI of nibblewave.h and libnibblewave.so as text: tests/api/abi.txt has what it must be.
+"""The ABI of nibblewave.h and libnibblewave.so as text; tests/api/abi.txt is the expected one.
 
     NW_CC=cc NW_READELF=readelf python3 tests/api/abi.py HEADER LIBRARY
 

@@ -22,7 +22,7 @@ u64 bytes_for(nw_context *context, const nw_attn &p) {
     return bytes;
 }
 
-// Twice in a workspace of just as many bytes as are needed: counters have to be 0 again.
+// Twice in a workspace of exactly the size needed: counters must be 0 again.
 void run(nw_context *context, const Attention &of, nw_attn p, hipStream_t stream,
          const ref::AttnLists *lists = nullptr) {
     const Memory workspace(std::vector<u8>(bytes_for(context, p)));
@@ -41,7 +41,7 @@ u64 select_bytes(nw_context *context, const nw_attn_select &p) {
     return bytes;
 }
 
-// A selection in a workspace of just as many bytes as are needed.
+// A selection in a workspace of exactly the size needed.
 struct Selecting {
     Selecting(nw_context *context, const nw_attn_select &from)
         : arguments(from), workspace(select_bytes(context, from)) {

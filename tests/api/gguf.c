@@ -161,7 +161,7 @@ static nw_ggml_tensor floats(int64_t ne0, int64_t ne1, int64_t ne2, int64_t ne3,
     return t;
 }
 
-/* The same in device memory, of what is in host memory. */
+/* A copy in device memory of host memory. */
 static int to_device(const nw_ggml_tensor *host, nw_ggml_tensor *out) {
     const size_t bytes = host->nb[3] * (uint64_t)host->ne[3];
     *out = *host;
@@ -219,7 +219,7 @@ static int multiply(nw_context *context, const tensor *w, int rows, int more, ui
     return wrong;
 }
 
-/* What supports_op would be asked, broken one at a time. */
+/* Queries of supports_op, each with one property broken. */
 static int refusals(const nw_ggml_tensor *a) {
     nw_ggml_tensor b = {NW_GGUF_F32, {a->ne[0], 3, a->ne[2], a->ne[3]}, {4, 0, 0, 0}, NULL},
                    c = {NW_GGUF_F32, {a->ne[1], 3, a->ne[2], a->ne[3]}, {4, 0, 0, 0}, NULL};

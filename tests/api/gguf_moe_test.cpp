@@ -102,7 +102,7 @@ u64 workspace_of(nw_context *context, const nw_gguf_moe &p) {
     return bytes;
 }
 
-// In a workspace of just as many bytes as the product needs.
+// In a workspace of exactly the size that the product needs.
 void check_twice(const Context &context, const Stream &stream, MoeProduct &product, nw_gguf_moe p) {
     const Workspace workspace(workspace_of(context, p));
     p.workspace = workspace.data, p.workspace_bytes = workspace.size;

@@ -48,7 +48,7 @@ std::vector<u8> without_minima(int type, std::vector<u8> w) {
     return w;
 }
 
-// Of nibblewave.h.
+// The error bound of nibblewave.h.
 f64 bound_of(const f32 *x, const f32 *w, const f32 *p, u32 k) {
     f64 row = 0, sum = 0;
     for (u32 i = 0; i < k; ++i)

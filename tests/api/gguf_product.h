@@ -28,7 +28,7 @@ GgufSum gguf_sum(int type, const float *x, std::span<const u8> row, u32 k);
 class GgufProduct {
 public:
     GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding = 0, u64 seed = 1);
-    // Of m times the same row of activations.
+    // All m rows of activations are `row`.
     GgufProduct(int type, u32 m, u32 n, const std::vector<f32> &row);
     // In that workspace.
     nw_gguf arguments(const Memory &workspace) const;

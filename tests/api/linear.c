@@ -52,7 +52,7 @@ static uint32_t *pack(uint64_t stride) {
     return w;
 }
 
-/* Of C[m][n]: what it is, and how far off nibblewave.h lets it be, rounding to f16 included. */
+/* The exact C[m][n] and, in *bound, the error bound of nibblewave.h, rounding to f16 included. */
 static double exact(int m, int n, double *bound) {
     double sum = bias[n], sizes = 0;
     for (int k = 0; k < K; k++) {

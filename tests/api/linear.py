@@ -78,7 +78,7 @@ class Nibblewave:
 
 
 def bf16(values: list[float]) -> bytes:
-    """Of numbers that bf16 holds: the upper halves of floats."""
+    """Bytes of numbers that bf16 represents: the upper halves of floats."""
     return b"".join(struct.pack("<f", x)[2:] for x in values)
 
 

@@ -104,7 +104,7 @@ public:
         p.num_tokens_post_padded = nullptr;
     }
 
-    // As bytes says, and the launch in a workspace of so many.
+    // The workspace size, and the launch in a workspace of exactly this size.
     std::vector<u8> act_order(nw_context *context, u64 bytes) const {
         u64 needed = 1;
         NW_DONE(nw_act_order_moe_workspace_size(context, &p, &needed));

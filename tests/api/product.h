@@ -40,7 +40,7 @@ struct Stream {
     hipStream_t handle = nullptr;
 };
 
-// Of a capture, which ends here.
+// A graph from the stream's capture, which ends here.
 struct Graph {
     explicit Graph(hipStream_t stream) { HIP_OK(hipStreamEndCapture(stream, &graph)); }
     ~Graph() {

@@ -14,7 +14,7 @@ SUITE = ["--suite", "attention", "--device", f"sim:{GFX}", "--dtype", "f16"]
 
 
 def pairs(queries: int, keys: int) -> float:
-    """Of blocks of queries and blocks of keys that they see; the queries are the last tokens."""
+    """Pairs of a block of queries and a block of keys that it sees; the queries are the last tokens."""
     tiles, blocks = queries // BLOCK, keys // BLOCK
     return sum(blocks - tiles + m + 1 for m in range(tiles))
 
@@ -61,7 +61,7 @@ class Attention(Suite):
         self.assertIn("before", said)
 
     def test_launches_without_wmma(self) -> None:
-        # Of the part with the fewest CUs, whose launches are the shortest to simulate, and one type.
+        # On the part with the fewest CUs, whose launches are the fastest to simulate, in one type.
         peak = 40 * 64 * 2 * 1.905e9  # CUs, lanes, FLOP, Hz
         rows, said = self.rows("--suite", "attention", "--device", "sim:gfx1010", "--dtype", "f16",
                                "--only", "^stages 8192 Qwen3-0.6B f16 selected (mean|score|select)$")  # fmt: skip

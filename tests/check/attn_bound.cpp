@@ -8,8 +8,8 @@ namespace nw::check {
 
 namespace {
 
-// p is rounded towards 0 by up to so much of it, and so is its sum: both are off by half of it from
-// what they have in common.
+// p is rounded towards 0 by up to this relative error, and so is its sum: a common factor cancels,
+// so each is off by half of it.
 f64 of_p(Dtype dtype) { return dtype == Dtype::f16 ? 0x1p-10 : 0x1p-7; }
 
 // Logits, and weights of parts, are f32 sums; a difference in them is one of p.

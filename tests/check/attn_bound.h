@@ -7,10 +7,10 @@
 
 namespace nw::check {
 
-// Of each o, [b, sq, h, d], before it is rounded to the dtype.
+// Bound of each o, [b, sq, h, d], before it is rounded to the dtype.
 std::vector<f64> attention_bounds(Dtype, const ref::AttnResult &exact, u32 sq, u32 h, u32 d);
 
-// What is wrong with lse; empty where nothing is.
+// The first error of lse, as text; empty if there is none.
 std::string lse_difference(Dtype, const ref::AttnResult &exact, std::span<const f32> lse);
 
 } // namespace nw::check

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The harness for kernels. A family's test is one function; it runs for every row of the registry
-// on every device asked for, sees outputs only between guard bands, and draws its data from a
-// printed seed. A test names a family, never a variant.
+// on every chosen device, sees outputs only between guard bands, and draws its data from a printed
+// seed. A test names a family, never a variant.
 #pragma once
 #include <cstddef>
 #include <cstring>

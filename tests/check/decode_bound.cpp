@@ -89,7 +89,7 @@ u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 
 //
 // Where sums of L products are f16, each of the L operations rounds by 2^-11 of its result at most,
 // which the sum of magnitudes bounds, or by 2^-25 below 2^-14: together L * 2^-11 * 1.01 * terms
-// and, as above, as much as d = 1 adds. L counts products of even and of odd k apart. The sums
+// and, as above, the error of d = 1. L counts products of even and of odd k separately. The sums
 // stay below 2^7 * 15 * 8 < 65504. Two roundings to f32 follow each.
 //
 // The floor is for what lies below the normal numbers, K times the largest scale: partial results

@@ -15,10 +15,10 @@ enum class Extent {
     full,
 };
 
-using Extents = std::map<const Kernel *, Extent>; // those that are absent: full
+using Extents = std::map<const Kernel *, Extent>; // absent kernels: full
 
-// Of groups of the same code (check/same_code.h) one kernel is checked in full, the others by one
-// launch; without checkers also one that is, but for its waits, that of another group.
+// One kernel of each group of equal code (check/same_code.h) is checked in full, the others by one
+// launch. Without checkers also a kernel whose code equals another group's apart from waits.
 Extents extents_of(std::span<const std::vector<const Kernel *>> groups, bool checkers);
 
 // The default tier of tests. In full: kernels that together walk every path of their templates

@@ -12,7 +12,7 @@ namespace nw::check {
 
 // Weights are exact: f16 multiplies with q - z, of at most 15, or 8 without zero points; bf16 with
 // 128 + q, of at most 143, and takes (128 + z) * sum(a) off again. Let d be the largest operand, o
-// the largest of what is taken off (f16: none), and u = 2^-24.
+// the largest offset that is subtracted (f16: none), and u = 2^-24.
 //
 // A step of WMMA (S-004; tests/check/prefill_bound.cpp) is off by 7u * |a| * d for each product,
 // and by 7/8 u of the largest partial sum for each k. A group's sum, scaled, stays within
@@ -21,7 +21,7 @@ namespace nw::check {
 //
 // as decode_bound.cpp has it: (7/8 G u) T + 7u * d * offsets. The sums of activations: a lane adds
 // G/2 pairs at most, each off by 4u |a| and 2u of what there is; with joining two or four of them,
-// times o, 4u * o * offsets + (G + 4) u * T / 2. Then what is taken off, the scale, one sum of K/G
+// times o, 4u * o * offsets + (G + 4) u * T / 2. Then the subtraction, the scale, one sum of K/G
 // groups or fewer, that of eight waves, the bias: 2 + K/G + 8 + 1, and 5 for the second-order
 // terms.
 //

@@ -8,7 +8,7 @@
 namespace nw::check {
 
 // Up to y a slot is a row of decode_w4a16 or prefill_w4a16, whose bounds have room for the bias'
-// rounding. Then f32: SiLU(gate) * up where asked for, and the weight, which is exact.
+// rounding. Then f32: SiLU(gate) * up if requested, and the weight, which is exact.
 std::vector<f64> moe_bound(const Kernel &kernel, const ref::MoeSlot &slot) {
     const std::vector<f64> y_off = kernel.family != "moe_w4a16" && kernel.family != "moe_perm_w4a16"
                                        ? prefill_bound(kernel, slot.product, {slot.y, slot.y.c})

@@ -7,13 +7,13 @@ namespace nw::check {
 
 constexpr f64 u = 0x1p-24;
 
-// Of a g that is itself off:
+// SiLU of a g that has an error itself:
 //
 //   the slope of SiLU is below 1.1;
 //   -g * log2 e is rounded twice, constant and product, which changes E = e^-g by 2u|g| of itself;
 //   exp2 and rcp are within 2u of themselves each (S-010), the sum and the last product within u:
 //   what moves E moves 1 + E by E / (1 + E) of that, so that in all u * (2|g| E/(1 + E) + 6) of the
-//   result; 8 for what is of second order;
+//   result; 8 covers second-order terms;
 //   where E leaves the normal numbers, or its reciprocal does, nothing is left of a result that is
 //   below 128 * 2^-126.
 Near silu(const Near &g) {

@@ -20,8 +20,8 @@ Near silu(const Near &g);
 // A product of two, rounded to f32.
 Near times(const Near &, const Near &);
 
-// Of an exact result whose Y, of n columns, is off by `y`: how far C is off, be it Y or SiLU(gate)
-// * up.
+// Error of C, which is Y or SiLU(gate) * up, if Y, of n columns, has the error `y`; from the exact
+// result.
 std::vector<f64> bound_of_c(const ref::PrefillResult &, u64 n, std::vector<f64> y);
 
 } // namespace nw::check

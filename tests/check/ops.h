@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ops as tests write them down, with typed pointers and names; and what tests ask of contracts.
+// Ops in tests' notation, with typed pointers and names; and queries of contracts.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -223,8 +223,8 @@ struct GgufExperts {
 
 namespace check {
 
-// Of a family's kernels the first that is chosen by default and has these parameters, as text; null
-// where there is none.
+// The first kernel of a family that is chosen by default and has these parameters, as text; null if
+// there is none.
 using Parameter = std::pair<std::string_view, std::string_view>;
 inline const Kernel *find_default(std::string_view family, std::string_view gfx,
                                   std::initializer_list<Parameter> parameters = {}) {

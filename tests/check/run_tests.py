@@ -27,7 +27,7 @@ from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, report, r
 from select_tests import Test, known_tests, select, targets_of, with_files, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SILENT_SECONDS = 10  # a log gets a line at least so often
+SILENT_SECONDS = 10  # longest time between lines of a log
 
 
 @dataclass(frozen=True)

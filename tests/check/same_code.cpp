@@ -31,8 +31,8 @@ std::string read_file(const std::filesystem::path &path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The facts that results depend on, and those that checkers do beside. A new fact does not compile
-// until it is named here.
+// Facts that results depend on, and further facts that checkers depend on. A new fact does not
+// compile until it is named here.
 auto facts_of(const Target &target) {
     const auto &[name, generation, series, supported, generic, elf_machine, init16, user_sgprs,
                  entry_sgprs, wg_x, split_waits, split_barrier, packed_ids, own_scratch, old_names,

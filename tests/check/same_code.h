@@ -19,25 +19,25 @@ namespace nw::check {
 // file is no code object.
 std::string loaded_sections(const std::filesystem::path &hsaco);
 
-// True if the targets differ only in facts that no result and no checker depends on: those of
-// occupancy and of how hosts lay out rows. Targets of two series have different hazards.
+// True if the targets differ only in facts that no result and no checker depends on: occupancy and
+// hosts' layout of rows. Targets of two series have different hazards.
 bool same_behaviour(const Target &, const Target &);
 
 // True if the same instructions have the same results on both: they may differ in hazards and in
 // costs, too.
 bool same_results(const Target &, const Target &);
 
-// On these targets, one of a series, families run all of their shapes, on the others those of each
-// path.
+// True for one target of each series: families run all of their shapes on it, on other targets one
+// shape of each path.
 bool thorough(std::string_view gfx);
 
 // The kernels given, one symbol on several targets, in groups of equal sections and behaviour. The
 // first of a group is on a thorough target if any is. A code object that can't be read is alone.
 std::vector<std::vector<const Kernel *>> same_code(std::span<const Kernel *const> kernels);
 
-// Of these groups the first kernels that are, but for waits, that of another of the symbol's
-// groups: its results are checked there. Whether its waits suffice is a question for the checkers,
-// under which it runs for itself.
+// First kernels of groups whose code equals another group's of the same symbol apart from waits:
+// their results are checked there. Whether their waits suffice is checked under the checkers, where
+// each runs for itself.
 std::vector<const Kernel *> repeated(std::span<const std::vector<const Kernel *>> groups);
 
 } // namespace nw::check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tests of a build directory, what each is built of, and those that a name means.
+"""The tests of a build directory, their build targets, and the tests that a name selects.
 
 CMake writes build/tests.json: for each test its command, its targets, its sources, its tiers and, of a kernel family's test,
 the family.
@@ -27,7 +27,7 @@ class Test:
     needs: tuple[str, ...] = ()  # build targets
     sources: tuple[Path, ...] = ()
     environment: dict[str, str] = field(default_factory=dict, hash=False)
-    cases: tuple[str, ...] = ()  # those to run; none: all
+    cases: tuple[str, ...] = ()  # to run; none: all
     only: str = ""  # kernels whose symbol contains it; "": all of the family
     files: tuple[str, ...] = ()  # targets of these kernels' code objects, where they can be built alone
 
@@ -64,7 +64,7 @@ def words_of(test: Test, every_target: bool) -> list[str]:
 
 
 def with_files(test: Test, build: Path, every_target: bool) -> Test:
-    """Of chosen kernels only these are built, and unless on every target, on one of each series (build/thorough.txt)."""
+    """Adds the files of the chosen kernels: on one target of each series (build/thorough.txt), or on all with `every_target`."""
     found = kernel_files(build, test.only) if test.only else []
     thorough = (build / "thorough.txt").read_text().strip().split(",") if found else []
     return replace(test, files=tuple([f for f in found if not every_target and gfx_of(f) in thorough] or found))

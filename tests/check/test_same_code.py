@@ -187,7 +187,7 @@ class Cover(unittest.TestCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
 
     def launches(self, family: str, gfx: str, *more: str) -> dict[tuple[str, str], int]:
-        """Of each kernel that was launched."""
+        """Number of launches of each launched kernel."""
         done = check_kernels("--cover", "--family", family, "--gfx", gfx, "-v", *more)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         rows = (line.split() for line in done.stdout.splitlines() if line.endswith("launches, 0 failures"))

@@ -81,7 +81,7 @@ def assemble(bug: Bug, gfx: str, seeded: bool, folder: Path) -> Path:
 
 
 def key(command: list[str], source: Path) -> str:
-    """Of the command, the assembler's version and all that it reads."""
+    """Digest of the command, the assembler's version and all inputs."""
     text = hashlib.sha256(repr((command, Path(command[0]).stat().st_mtime_ns)).encode())
     for path in (source, *sorted(HERE.glob("*.s"))):
         text.update(path.read_bytes())

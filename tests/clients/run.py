@@ -29,9 +29,9 @@ class Client:
     seconds: int  # to install it
     small: bool = False
     wheel: bool = False  # with the project's own wheel
-    source: str = ""  # built from its source package by what is in `packages`
+    source: str = ""  # built from its source package by `packages`
     settings: tuple[tuple[str, str], ...] = ()  # of that build
-    alone: tuple[str, ...] = ()  # without what they say they need, which wants other versions, or is not needed here
+    alone: tuple[str, ...] = ()  # without their dependencies, which conflict or are not needed here
 
 
 CLIENTS = {

@@ -133,7 +133,7 @@ class Host(unittest.TestCase):
             self.assertEqual(len(sentences), 2 if memory else 1, said)  # a mapped file, too
 
     def test_host_time(self) -> None:
-        """Of a MUL_MAT, with launches that return at once."""
+        """Host time of a MUL_MAT, with launches that return at once."""
         program = sources.build_program("backend_cost", "ggml", "ggml-base", links=(sources.BUILD / "lib/libnibblewave.so", sources.BUILD / "hipsim/libamdhip64.so"))
         libraries = f"{sources.BUILD / 'hipsim'}:{sources.BUILD / 'lib'}"
         done = subprocess.run([program, self.backend], env=os.environ | {"LD_LIBRARY_PATH": libraries}, capture_output=True, text=True)

@@ -66,7 +66,7 @@ class Llama(unittest.TestCase):
                 self.assertLess(error, MOST_NMSE)
 
     def pass_backend_ops(self, ops: str, pattern: str, least: int, gfx: str = "gfx1151") -> None:
-        """test-backend-ops computes at least so many cases, and all that it computes are right."""
+        """test-backend-ops computes at least `least` cases, all correctly."""
         folder = sources.LIBRARIES  # where it looks for the CPU's library
         command = f"cd {folder} && {sources.HOME}/test-backend-ops -b NW0 -o {ops} -p '{pattern}'"
         said = self.said("sh", "-c", command, gfx=gfx, GGML_BACKEND_PATH=str(self.backend))

@@ -11,7 +11,7 @@
 
 constexpr double most_nmse = 5e-4; // test-backend-ops has the same
 
-// Loads backend libraries, paths with ':' between. Names those that don't load, and returns false.
+// Loads backend libraries, paths separated by ':'. Prints failed ones, and returns false.
 inline bool load_backends(const std::string &all) {
     std::stringstream paths(all);
     bool good = true;
@@ -21,7 +21,7 @@ inline bool load_backends(const std::string &all) {
     return good;
 }
 
-// Of cases.
+// Numbers of cases.
 inline int passed = 0, failed = 0;
 
 inline void count(const std::string &what, bool good, const std::string &note = "") {
@@ -37,7 +37,7 @@ inline int end_of_cases() {
     return failed ? 1 : 0;
 }
 
-// Mean squared error by the mean square of what is wanted.
+// Mean squared error by the mean square of the expected values.
 inline double nmse(const std::vector<float> &got, const std::vector<float> &want) {
     double off = 0, all = 0;
     for (std::size_t i = 0; i < want.size(); i++) {

@@ -16,13 +16,13 @@ import numpy
 from gguf import GGMLQuantizationType as Type
 
 VOCABULARY, WIDTH, HEADS, KV_HEADS, LAYERS = 320, 256, 4, 2, 2
-HEAD = 64  # unless asked for others
+HEAD = 64  # by default
 FEED_FORWARD, EXPERTS, USED, EXPERT_FORWARD = 512, 8, 2, 256
 
 
 @dataclass(frozen=True)
 class Mix:
-    """The types of a quantization: of most weights, and of those that llama-quantize gives more bits."""
+    """The types of a quantization: of most weights, and of weights that llama-quantize gives more bits."""
 
     most: Type
     more: Type
@@ -103,7 +103,7 @@ class Model:
         self.writer.add_tensor(name, values.astype(numpy.float32))
 
     def quantized(self, name: str, *shape: int, more: bool = False) -> None:
-        """Rows of shape[-1] weights, of the size that keeps sums of as many near 1."""
+        """Rows of shape[-1] weights, scaled so that their sums are near 1."""
         self.quantize(name, shape[-1] ** -0.5 * self.random.standard_normal(shape), more)
 
     def quantize(self, name: str, values: numpy.ndarray, more: bool = False) -> None:
@@ -123,8 +123,8 @@ class Model:
             w.add_expert_feed_forward_length(EXPERT_FORWARD)
 
     def embedding(self) -> numpy.ndarray:
-        """Of a mixture of experts, a token has two experts far before the others: a near tie may fall the other way for
-        the smallest difference, and logits with it."""
+        """In a mixture of experts each token prefers two experts by far: the smallest difference could decide a near tie
+        the other way, and change the logits."""
         out = self.random.standard_normal((VOCABULARY, WIDTH))
         if self.arch == "qwen3moe":
             out[:, :EXPERTS] = 0

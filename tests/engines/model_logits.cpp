@@ -72,14 +72,14 @@ bool read_override(const std::string &word, Options &out) {
     return memory != nullptr;
 }
 
-// Of nodes by op and memory: a backend's results are in its memory, a cache's in the cache's.
+// Nodes by op and memory: a backend's results are in its memory, a cache's in the cache's.
 using Counts = std::map<std::string, int>;
 
 bool count_node(ggml_tensor *node, bool asked, void *counts) {
     if (asked && (node->op == GGML_OP_FLASH_ATTN_EXT || node->op == GGML_OP_SET_ROWS))
         (*static_cast<Counts *>(counts))[std::string(ggml_op_name(node->op)) + " in memory of " +
                                          ggml_backend_buffer_name(node->buffer)]++;
-    return !asked; // it need not be told when the node has run
+    return !asked; // no call after the node has run
 }
 
 struct Run {

@@ -81,7 +81,7 @@ class Tensors(Closing):
         self.assert_refused(self.pack(wrapped | {lora: reals("BF16", [2, 128], [1.0] * 256)}), lora, "is a part of the layer")
 
     def test_other_quantized_layers(self) -> None:
-        """Of any type: an error that names them, or copied and told."""
+        """Layers of any other type: an error that names them, or copied and listed."""
         for parts in (
             {"weight": Tensor("F8_E4M3", [4, 8], bytes(32)), "weight_scale": SCALAR},
             {"weight": Tensor("F8_E4M3FNUZ", [4, 8], bytes(32)), "weight_scale_inv": SCALAR},

@@ -42,7 +42,7 @@ class Experts(Quantized):
                     self.assertLess(row["nmse"], 0.02)
 
     def test_as_one_by_one(self) -> None:
-        """An expert's tensors are those that it has by itself."""
+        """An expert's tensors are the same as when it is quantized by itself."""
         source = stacked(2, 24, 64)
         half = len(source.data) // 2
         self.write({EXPERTS: source})

@@ -8,7 +8,7 @@
 using namespace nw;
 using namespace nw::sim;
 
-// Whatever a module's user can ask of it without running anything.
+// Every query of a module that runs no kernel.
 void nw::fuzz::code_object(Input file) {
     try {
         const std::string gfx = Elf(file).gfx();

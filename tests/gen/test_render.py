@@ -20,7 +20,7 @@ EVERYWHERE = {key: value for key, value in DECODE.variants[0].items() if key != 
 
 
 def kernels(**change) -> list[catalogue.Kernel]:
-    """Of decode_w4a16, changed."""
+    """Kernels of decode_w4a16 with changed contract."""
     return list(catalogue.kernels({"decode_w4a16": dataclasses.replace(DECODE, **change)}, ARCHES))
 
 

@@ -14,7 +14,7 @@ namespace {
 struct EntryPoint {
     const char *name;
     enum Kind { here, missing } kind;
-    int pointers = 0; // of a missing one's first arguments: those that can't be null
+    int pointers = 0; // missing ones: number of leading arguments that can't be null
 };
 
 constexpr EntryPoint entry_points[] = {

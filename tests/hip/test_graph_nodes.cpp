@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nodes of graphs do: asked for and changed, by the calls of each type.
+// Parameters of graph nodes, read and changed by the calls of each type.
 #include <array>
 
 #include "hip/graphs.h"

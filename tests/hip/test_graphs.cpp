@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs made by hand: what their nodes do, in what order, and what can be asked and changed.
+// Graphs made by hand: work and order of their nodes, queries and changes.
 #include <algorithm>
 
 #include "hip/graphs.h"

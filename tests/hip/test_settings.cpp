@@ -20,7 +20,7 @@ bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
 }
 
-// So many workgroups add 1 to the same words: a race, unless it is one. The launch's time.
+// Time of a launch whose workgroups add 1 to the same words: a race, unless there is only one.
 f32 increment(const hip::Device &device, u32 workgroups) {
     const hip::Module module = device.load(code_path(device));
     hip::Buffer words = device.allocate(128);

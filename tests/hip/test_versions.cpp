@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Structs as hosts of each HIP have them. Those that the installed headers don't have are written
+// Structs as hosts of each HIP have them. Structs that the installed headers lack are written
 // down here, from the headers of 5.3, 6.3 and 7.1.
 #include <cstddef>
 #include <cstdint>

@@ -28,7 +28,7 @@ CacheFormat format_of(const Kernel &kernel) {
 // The nearest E4M3, of finite values the largest at most.
 u8 nearest_e4m3(f64 x) { return ref::to_e4m3(std::isfinite(x) ? std::clamp(x, -448., 448.) : x); }
 
-// A block of q8_0, of any scale that the values ask for; of one that isn't finite all of it.
+// A block of q8_0 with the scale of its values; if a value is not finite, the whole block is not.
 void to_q8_0(const f64 *x, u8 *block) {
     f64 most = 0, odd = 0;
     for (u32 i = 0; i < 32; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Of sequences one after the other each has what it has alone, to the bit: what that is
-// attn_forward.cpp checks.
+// Each of several packed sequences gives the same bits as alone; attn_forward.cpp checks single
+// sequences.
 #include "attn_packed.h"
 
 #include <algorithm>

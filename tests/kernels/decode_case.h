@@ -26,7 +26,7 @@ struct DecodeCase {
     bool one_group;                      // a row is one: the kernel's group is per_row
     Zeros zeros;                         // the form that the kernel takes `z` in
     u64 w_pad = 0, s_pad = 0, z_pad = 0; // bytes between rows, beyond the smallest stride
-    u32 workgroups = 0;                  // 0: as many as a launch takes
+    u32 workgroups = 0;                  // 0: the launch's default
     bool groups_unsaid = false;          // the kernel's argument `groups` is left 0
     bool silu_gate_up = false;           // a column of C for two rows of w
     std::vector<u16> a, s, bias;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// decode_perm_w4a16: to the bit what decode_w4a16 makes of activations that are permuted before,
-// where that has the same method for as many rows; and within its bound of the reference.
+// decode_perm_w4a16: the same bits as decode_w4a16 on permuted activations, if that has the same
+// method for the number of rows; and within its bound of the reference.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ bool same_method(const Kernel &plain, const Kernel &kernel) {
            plain.number("m") == kernel.number("m");
 }
 
-// Null where decode_w4a16 has another method for as many rows.
+// Null if decode_w4a16 has another method for the number of rows.
 const Kernel *plain_kernel(const Kernel &kernel) {
     const std::string symbol =
         "decode_w4a16" + std::string(kernel.symbol.substr(kernel.family.size()));

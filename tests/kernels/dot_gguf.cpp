@@ -22,7 +22,7 @@ public:
     Case(Test &t, const Kernel &kernel, Shape s)
         : GgufOperands(t, kernel, s), t_(t), kernel_(kernel) {}
 
-    // Of finite values the bound holds, too. raster_shift: -1 as the library would.
+    // If values are finite, the bound is checked, too. raster_shift: -1: the library's choice.
     std::vector<f32> check(const char *what = "", bool finite = true, i32 raster_shift = -1,
                            std::source_location where = std::source_location::current()) {
         const auto &[m, n, k] = s_;

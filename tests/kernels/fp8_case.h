@@ -21,7 +21,7 @@ inline bool right(f32 got, f64 want, f64 tolerance, Sums sums) {
     return sums == Sums::exact ? got == static_cast<f32>(want) : std::fabs(got - want) <= tolerance;
 }
 
-// Of normal numbers, as quantize_fp8 makes them.
+// Normal numbers quantized by quantize_fp8's reference.
 inline ref::Fp8Rows fp8_activations(Rng &rng, u32 rows, u32 k) {
     std::vector<u16> x(u64{rows} * k);
     for (u16 &v : x)
@@ -31,7 +31,7 @@ inline ref::Fp8Rows fp8_activations(Rng &rng, u32 rows, u32 k) {
 
 // Whole numbers from -7 to 7.
 inline u8 small_integer(Rng &rng) { return ref::to_e4m3(static_cast<f64>(rng.below(15)) - 7); }
-// Of a block, so that with such activations no sum rounds.
+// Exponent of a block such that, with small_integer() activations, no sum rounds.
 inline u8 near_power(Rng &rng) { return static_cast<u8>(124 + rng.below(4)); }
 
 } // namespace nw::check

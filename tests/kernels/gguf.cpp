@@ -58,7 +58,7 @@ void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
     check::near_exact(t, got, exact.c, exact.tolerance, where);
 }
 
-// Any finite activations give finite results: as many hard rows at a time as the kernel takes.
+// Any finite activations give finite results; each launch takes the kernel's number of hard rows.
 void check_range(Test &t, const Kernel &kernel, u32 n, u32 k,
                  std::source_location where = std::source_location::current()) {
     const u32 m = kernel.number("m");
@@ -98,9 +98,9 @@ void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
     }
 }
 
-// Normal weights and activations: what is lost is what int8 loses of activations, (max / 127)^2 /
-// 12 a value, about 2.3e-5 of the whole. Weights of q4_K are as large without their minima as with
-// them, so these have to take the same sums of int8.
+// Normal weights and activations: the error is that of rounding activations to int8, (max / 127)^2
+// / 12 per value, about 2.3e-5 of the result. Weights of q4_K are as large without their minima as
+// with them, so both must use the same int8 sums.
 void check_noise(Test &t, const Kernel &kernel, u32 n, u32 k,
                  std::source_location where = std::source_location::current()) {
     constexpr f64 most_nmse = 5e-5;

@@ -21,7 +21,7 @@ struct HardRow {
     std::vector<f32> x;
 };
 std::vector<HardRow> hard_activations(u32 k);
-// So many of them, one below the other, again and again.
+// m rows: the hard rows repeated.
 std::vector<f32> hard_rows(u32 m, u32 k);
 
 // A weight type of the reader, and the offsets of its f16 scales in a block.
@@ -31,14 +31,14 @@ struct GgufType {
 };
 GgufType gguf_type(const Kernel &);
 
-// So many blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
+// `count` blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
 std::vector<std::byte> gguf_random_blocks(Rng &, const GgufType &, u64 count);
 // The same with scales so small that products with hard_activations are finite.
 std::vector<std::byte> gguf_small_blocks(Rng &, const GgufType &, u64 count);
 
 // The expert of a block or slot: one of these, now and then none.
 i32 any_expert(Rng &, u32 experts);
-// So many places for slots in any order, some of them none; some slots in no place.
+// `places` places with slots in random order; some places are empty, some slots have no place.
 std::vector<i32> shuffled_slots(Rng &, u32 slots, u32 places);
 
 // Fails unless the region's bits are those wanted, any NaN where NaN is, and its guards clean.
@@ -49,7 +49,7 @@ void same_bits(Test &, const char *name, const Region &, std::span<const f32> wa
 void near_exact(Test &, std::span<const f32> want, std::span<const f64> exact,
                 std::span<const f64> tolerance, std::source_location where);
 
-// Of each result the sum of |x| * (both parts of |w|).
+// For each result the sum of |x| * (both parts of |w|).
 std::vector<f64> product_sizes(const GgufType &, u32 m, u32 n, u32 k, std::span<const f32> x,
                                std::span<const std::byte> w);
 

@@ -202,7 +202,7 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     check_finite(t, want, where);
 }
 
-// Of families with tiles of any number of stages.
+// For families whose tiles have any number of stages.
 void check_tiles(Test &t, const Kernel &kernel) {
     const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
     const bool any_k = gguf_block(kernel.param("type")) == 32;

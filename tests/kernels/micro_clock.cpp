@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels that measure by the shader's clock, and the streams. What they measure is not judged
-// here, but that a clock was read where it should be, that longer code takes longer, and that what
-// they leave behind is what plain C++ does. Without timing the simulated clock counts the wave's
-// instructions, so that each step must take exactly as many cycles as it has instructions.
+// The kernels that measure by the shader's clock, and the streams. Measured values are not judged
+// here: the tests check that a clock is read in the right places, that longer code takes longer,
+// and that results equal plain C++'s. Without timing the simulated clock counts the wave's
+// instructions, so each step must take one cycle per instruction.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -60,8 +60,8 @@ std::vector<u32> counts(const Kernel &kernel) {
 
 void fail(Test &t, const std::string &text, std::source_location where) { t.fail(text, where); }
 
-// A section's records: passes that were asked for have cycles, the others none; the cycles of a
-// step are a whole number of instructions, the same between none and few as between few and many.
+// A section's records: chosen passes have cycles, the others none; the cycles of a step are a whole
+// number of instructions, the same between none and few as between few and many.
 void section(Test &t, const Kernel &kernel, const u32 *at, u32 number, u32 passes,
              std::source_location where = std::source_location::current()) {
     const std::vector<u32> steps = counts(kernel);
@@ -160,7 +160,7 @@ namespace {
 constexpr u32 walk_passes = 2;
 
 // Lines in random order, `stride` dwords apart; `before` steps precede the timed ones. The walk
-// ends where plain C++ ends after as many steps. `size` is the kernel's own argument.
+// ends where plain C++ ends after the same number of steps. `size` is the kernel's own argument.
 void walk(Test &t, const Kernel &kernel, u32 lines, u32 stride, u32 before, const char *size,
           u32 value) {
     std::vector<u32> order(lines), chain(u64{lines} * stride, untouched);
@@ -217,7 +217,7 @@ CHECK_FAMILY(micro_walk) {
         }
 }
 
-// Without timing a loop takes as many cycles as it has instructions: 256, the count, the clock and
+// Without timing a loop takes one cycle per instruction: 256, the count, the clock and
 // the branch; all waves get the same. A wave stops in the loop that goes past the end.
 CHECK_FAMILY(micro_share) {
     for (u32 cycles : {1u, 1000u, 9000u}) {

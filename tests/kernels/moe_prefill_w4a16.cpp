@@ -13,7 +13,7 @@ namespace {
 
 constexpr u32 k_per_stage = 32;
 
-// Blocks of experts that have so many slots each, in order; none for an expert that has none.
+// Blocks of experts with these numbers of slots, in order; none for an expert without slots.
 void give(MoeCase &p, const std::vector<u32> &counts) {
     p.expert_ids.clear();
     p.sorted_token_ids.clear();

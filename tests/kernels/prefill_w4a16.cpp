@@ -54,7 +54,7 @@ void check_shape(Test &t, const Kernel &kernel, const Shape &shape, const std::s
     check_product(t, kernel, product(t, kernel, shape), what);
 }
 
-// Of WMMA tiles, of a wave's rows and of the workgroup's; of stages in either half of LDS.
+// Edges of WMMA tiles, of a wave's rows and of the workgroup's, and of stages in both LDS buffers.
 void edges(Test &t, const Kernel &kernel) {
     for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
         check_shape(t, kernel, {m, n, k, (m + n + k / 32) % 2 == 0}, "edge");
@@ -65,8 +65,8 @@ void three_turns(Test &t, const Kernel &kernel) {
     check_shape(t, kernel, {2 * rows + 3, 3, 1}, "three turns");
 }
 
-// A row of tiles begins with a k of its own where there are so many: far from the one before, near
-// it, or where that begins. The rows of a second turn, a second column.
+// If K is long enough, each row of tiles begins with another k: far from the previous row's, near
+// it, or equal. The rows of a second turn, a second column.
 void turns(Test &t, const Kernel &kernel) {
     const u32 raster = kernel.number("raster"), rows = raster * kernel.number("bm");
     const auto stages = [&](u32 apart) { return (apart * (raster - 1) + 1) * k_per_stage; };

@@ -146,7 +146,7 @@ void hard_values_of_all(Test &t, const Kernel &kernel) {
     check_product(t, kernel, p, "scales that are not finite");
 }
 
-// A row of tiles begins with a k of its own where there are so many: far from the one before, or
+// If K is long enough, each row of tiles begins with another k: far from the previous row's, or
 // near it. Workgroups that begin later.
 void turns(Test &t, const Kernel &kernel) {
     const u32 rows = kernel.number("raster") * kernel.number("bm"), bn = kernel.number("bn");

@@ -45,7 +45,7 @@ ref::Fp8Rows wanted_rows(const Kernel &kernel, const Rows &p) {
     return {{q.begin(), q.end()}, rows.scale};
 }
 
-// Of NaN in e4m3 either sign will do.
+// NaN in e4m3 may have either sign.
 bool same_byte(const Kernel &kernel, u8 got, u8 want) {
     return got == want || (is_fp8(kernel) && (got & 0x7f) == 0x7f && (want & 0x7f) == 0x7f);
 }

@@ -54,7 +54,7 @@ const Kernel &experts_for(std::string_view gfx, Dtype dtype, u32 group, u32 bloc
                                 .zeros = zeros});
 }
 
-// Workgroups over n rows on so many WGPs.
+// Workgroups over n rows on `wgps` WGPs.
 u64 groups_for(const Kernel &kernel, u32 n, u32 wgps) {
     Op op = linear_w4a16(dtype_of(kernel), group_of(kernel), zeros_of(kernel), 1, n, 128);
     return check::derived(kernel, op, {&target_of(kernel.gfx), wgps}).groups;

@@ -148,7 +148,7 @@ TEST_CASE("a comparison that comes out the same in all lanes turns off none") {
     const std::string some = "v_cmp_gt_u32 vcc_lo, 3, v0\n s_and_saveexec_b32 s41, vcc_lo\n"
                              "v_mov_b32 v5, 9\n s_or_b32 exec_lo, exec_lo, s41\n";
     CHECK(said("v_mov_b32 v5, s2\n" + some + compare) == Rules{"F-005"});
-    // A loop of as many rounds for all lanes.
+    // A loop with the same number of iterations in all lanes.
     const std::string loop =
         "s_mov_b32 s42, 0\n v_mov_b32 v5, s2\n.Lloop:\n v_add_nc_u32 v5, 1, v5\n"
         "s_barrier\n v_cmp_lt_u32 vcc_lo, 9, v5\n s_or_b32 s42, vcc_lo, s42\n"

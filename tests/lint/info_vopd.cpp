@@ -215,7 +215,7 @@ TEST_CASE("missed pairs: what is between") {
                  "  s_waitcnt vmcnt(0)\n  v_perm_b32 v20, v10, v6, v7\n" + second) ==
           Rules{dependency});
     CHECK(missed(first + "  s_mov_b32 exec_lo, s20\n" + second) == Rules{dependency});
-    // Of two candidates the compatible one is taken, even if it is further away.
+    // The compatible one of two candidates is taken, even if it is further away.
     const auto found = missed(first + "  v_mov_b32 v12, v5\n" + second + "  v_mov_b32 v13, v6\n");
     CHECK(found == Rules{none, none});
 }

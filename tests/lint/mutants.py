@@ -53,7 +53,7 @@ class Result:
 
     @property
     def found_percent(self) -> float:
-        """Found mutants, in percent of those that matter and were judged."""
+        """Found mutants, in percent of the relevant and judged ones."""
         found = self.count("lint") + self.count("run")
         return 100 * found / max(1, found + self.count("survive"))
 

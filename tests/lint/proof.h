@@ -11,7 +11,7 @@
 
 namespace nw::lint::test {
 
-// What is under way where it matters: the instruction, and a register by its place in a RegisterSet
+// Accesses in flight at a point: the instruction, and a register by its place in a RegisterSet
 // or one of the places below; how many younger ones there may be on each counter.
 struct Touch {
     static constexpr u16 lds_written = 1000, memory_written = 1001; // where others may look

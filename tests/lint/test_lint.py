@@ -34,7 +34,7 @@ LATE = """        s_load_b64      s[4:5], s[0:1], 0x0
 
 
 def findings_of(paths: list[Path], *more: str) -> list[list[dict]]:
-    """Of each file."""
+    """The findings of each file."""
     done = nw("lint", *paths, "--json", *more)
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr)
@@ -48,7 +48,7 @@ def findings(path: Path, *more: str) -> list[dict]:
 
 class Collection(unittest.TestCase):
     def test_every_kernel_is_clean(self) -> None:
-        """Of one target of each series; in --all of every target."""
+        """On one target of each series; in --all on every target."""
         targets = (BUILD / "thorough.txt").read_text().strip().split(",") if os.environ.get("NW_TIER") != "all" else ["*"]
         files = sorted(file for gfx in targets for file in (BUILD / "hsaco").glob(f"{gfx}/*.hsaco"))
         self.assertGreater(len(files), 1000)

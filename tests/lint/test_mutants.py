@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels with one wait, nop or barrier less: the lint or the checkers find at least 98 % of those that matter."""
+"""Kernels with one wait, nop or barrier less: the lint or the checkers find at least 98 % of the harmful ones."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import mutants  # noqa: E402
 
 LEAST_PERCENT = 98
 KERNELS, OF_EACH, RUN = 40, 10, 60  # of a gfx; mutants of each kernel; of them on the simulated GPU
-# At least so many mutants are judged, and so many found: of each kind of wait, hazard and barrier.
+# Least number of judged mutants, and of found ones, for each kind of wait, hazard and barrier.
 FOUND_BY = {"s_waitcnt": "lint", "s_waitcnt_depctr": "lint", "s_wait_loadcnt": "lint", "s_wait_dscnt": "lint",
             "s_wait_kmcnt": "lint", "s_wait_alu": "lint", "s_barrier": "run",
             "s_barrier_signal": "run", "s_barrier_wait": "run"}  # fmt: skip
 
 
 def some_kernels() -> list[Path]:
-    """Those of the collection that compute: one of so many of each target, by name."""
+    """Computing kernels of the collection: a sample of each target's, by name."""
     files = []
     for gfx in ("gfx1100", "gfx1151", "gfx1201"):
         of_gfx = sorted(path for path in (BUILD / "hsaco" / gfx).glob("*.hsaco") if not path.stem.startswith("micro_"))

@@ -50,7 +50,7 @@ class Command(unittest.TestCase):
                 self.assertAlmostEqual(row["value"], mhz, delta=0.01 * mhz)
 
     def test_counted_instructions(self) -> None:
-        """With timing off a step takes as many cycles as it has instructions: the code is as it says."""
+        """With timing off a step takes one cycle per instruction: the code is as its name says."""
         report = self.measure("--device", "sim:gfx1151", "--mib", "4", "--passes", "3", environment=OFF)
         rows = {row["name"]: row for row in report["rows"]}
         self.assertEqual(list(rows), [name for name in names("gfx1151") if name in rows])

@@ -31,7 +31,7 @@ def info_page(kernel: Path) -> str:
 
 
 def tables_outside_of(text: str, container: str) -> int:
-    """Of the tables of a page, how many are not directly in such a container."""
+    """Number of tables of a page that are not directly in such a container."""
     return text.count("<table") - len(re.findall(rf"{container}(?:<svg.*?</svg>)?\s*<table", text, re.DOTALL))
 
 

@@ -144,7 +144,7 @@ class Tune(Table):
 
 
 class Tiles(Table):
-    """Of prefill_w4a16: all tiles of the build, mid_w4a16's too."""
+    """Tiles of prefill_w4a16: all that are built, mid_w4a16's too."""
 
     def tune_tiles(self, m: int, *arguments: str) -> subprocess.CompletedProcess[str]:
         return nw("tune", "--gfx", "gfx1151", "--family", "prefill_w4a16", "--shapes", self.shapes, "--dtype", "f16", "--group",

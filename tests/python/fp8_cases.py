@@ -57,7 +57,7 @@ class Fp8(unittest.TestCase):
         self.assertTrue((loss <= abs(x[finite].astype(float)) / 16 + 2.0**-18 * abs(x[finite].astype(float)).max(1, keepdims=True)).all())
 
     def test_experts(self) -> None:
-        """Of tokens' rows and of slots' own; ids of no expert."""
+        """Activations by token and by slot; ids of no expert."""
         experts, tokens, used = 3, 35, 2
         w, ids = self.weights(experts * 40, 320).reshape(experts, 40, -1), RANDOM.integers(-1, experts + 1, (tokens, used)).astype(numpy.int32)
         self.context.prepare_gguf_moe_linear_fp8("mxfp4")

@@ -12,7 +12,7 @@ from repository import ROOT
 
 # Calls and directions that make such a copy; hipMemcpyDefault may. Fills, and copies that stay on the device, may go anywhere.
 TO_THE_DEVICE = re.compile(r"hipMemcpyHostToDevice|hipMemcpyDefault|hipMemcpyHtoD|hipMemcpyToSymbol|hipMemcpyParam|hipDrvMemcpy|\"hipMemcpy\w*\".*, [14]\)")
-# doctor: shows what gets lost. Of the others the source is pinned memory: staging.h by its own, graph.cpp by its type, hip.py by upload().
+# doctor: shows the loss. The others' source is pinned memory: staging.h by its own, graph.cpp by its type, hip.py by upload().
 MAY = {"host/nw/doctor/copies.cpp", "host/hip/staging.h", "host/hip/graph.cpp", "host/python/nibblewave/hip.py", "host/python/examples/hsaco.py"}
 ROOMS = ("host", "bench")
 ELSEWHERE = ("host/sim/",)  # HIP itself

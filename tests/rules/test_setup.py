@@ -13,8 +13,8 @@ from pathlib import Path
 from repository import ROOT
 
 LLVM_PACKAGES = "clang-{0} lld-{0} llvm-{0}"
-# A machine that has everything. `apt` tells what it is asked to do, on 3 because setup.sh keeps apt's
-# words in a log; `updated` is whether it was asked to update. A test's own lines come after these.
+# A machine that has everything. `apt` prints its arguments, to descriptor 3 because setup.sh keeps apt's
+# output in a log; `updated` is whether it was called to update. A test's own lines come after these.
 MACHINE = """
 exec 3>&1
 source "$0"

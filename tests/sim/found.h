@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is found in a kernel: one program of tests asks the simulator's check, another one the lint.
+// Findings in a kernel: one test program uses the simulator's check, another one the lint.
 #pragma once
 #include <string>
 #include <vector>

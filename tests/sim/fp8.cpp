@@ -50,8 +50,8 @@ u32 rounded(const Fp8Format &f, u32 bits, bool saturate) {
     return sign | std::min(code, saturate ? f.largest : f.overflow);
 }
 
-// The value in steps of the result, cut to as many bits as a significand has below them, plus the
-// seed's upper ones.
+// The value in steps of the result, truncated to a significand's bits below them, plus the seed's
+// upper bits.
 u32 rounded_by_seed(const Fp8Format &f, u32 bits, u32 seed, bool saturate) {
     f32 x = f32_of(bits);
     u32 sign = bits >> 31 << 7;

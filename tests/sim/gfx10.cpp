@@ -276,7 +276,7 @@ TEST_CASE("a message, and a register, that gfx10 has not") {
     CHECK(fault_of(k).find("hardware register 29 can't be read here") != std::string::npos);
 }
 
-// Of gfx11's encodings those that mean nothing on gfx10: WMMA, VOPD, what is new in VOP3.
+// Encodings of gfx11 that are invalid on gfx10: WMMA, VOPD, new opcodes of VOP3.
 TEST_CASE("an instruction of gfx11 is a named fault") {
     const std::vector<Sample> of_gfx11 = known_mnemonics("gfx1100");
     std::vector<Encoding> encodings;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The hazards of isa/hazards.inc beyond their five cases (hazards.cpp): each with its window from
 // both sides, what else resolves it and what doesn't. Where LLVM inserts a wait the check must
-// speak; where it doesn't, it must be silent. The simulator's check and the lint are both asked
+// report; where it doesn't, it must be silent. The simulator's check and the lint both run
 // (found.h).
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The five cases of each hazard of isa/hazards.inc that the simulator checks, on each family of
 // targets. Where LLVM inserts a wait the check must speak; where it doesn't, it must be silent. The
-// simulator's check and the lint are both asked (found.h). hazard_edges.cpp has the windows,
+// simulator's check and the lint both run (found.h). hazard_edges.cpp has the windows,
 // tests/lint/hazards_lint_only.cpp the other hazards.
 #include <doctest/doctest.h>
 

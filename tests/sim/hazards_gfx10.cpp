@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hazards of gfx10: the five cases of each, and what else resolves it. The simulator's check
-// and the lint are both asked (found.h); H-020 is the lint's alone.
+// and the lint both run (found.h); H-020 is the lint's alone.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

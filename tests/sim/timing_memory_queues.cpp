@@ -15,7 +15,7 @@ using Policy = VectorRequest::Policy;
 
 namespace {
 
-// GB/s of b128 loads of consecutive 512 bytes by so many waves per CU, one load each at a time.
+// GB/s of b128 loads of consecutive 512 bytes by waves_per_cu waves, one load each at a time.
 f64 stream(const Part &part, const Costs &costs, u32 waves_per_cu, u32 loads,
            Request shape = {.lane_bytes = 16, .policy = Policy::stream}) {
     MemorySystem memory(part, costs);

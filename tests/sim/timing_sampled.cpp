@@ -55,12 +55,12 @@ std::string wait_loads(std::string_view gfx) {
     return is_gfx12(std::string(gfx)) ? "s_wait_loadcnt 0x0\n" : "s_waitcnt vmcnt(0)\n";
 }
 
-// s[6:7]: so many bytes behind s[2:3].
+// s[6:7] = s[2:3] + bytes.
 std::string second_buffer(u64 bytes) {
     return fmt::format("s_add_u32 s6, s2, {:#x}\ns_addc_u32 s7, s3, 0\n", bytes);
 }
 
-// Of so many bytes, 16 to a lane.
+// Workgroups that move `bytes`, 16 per lane.
 u32 groups_of(u64 bytes) { return static_cast<u32>(bytes / 4096); }
 Kind copy(u64 bytes, std::string_view gfx) {
     return {"copy", groups_of(bytes),

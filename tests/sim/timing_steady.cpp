@@ -108,7 +108,7 @@ TEST_CASE("equal generations are left out, the last one is not: at most 1 % from
 }
 
 TEST_CASE("generations that take longer and longer are all timed") {
-    // As many iterations as the workgroup's number and 50 more.
+    // 50 iterations more than the workgroup's number.
     const KernelText kernel{
         .gfx = "gfx1201", .body = adds("s_add_u32 s20, ttmp9, 50\n"), .lds = 60 << 10};
     const timing::Result exact = grid_timed(kernel, 800, true);

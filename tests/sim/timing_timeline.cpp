@@ -88,9 +88,9 @@ TEST_CASE("a unit that is asked for too much slows all its users down alike") {
     CHECK_EQ(c->end, c->begin + 100);                  // it asks for another unit
 }
 
-// Two kernels of as many workgroups of independent arithmetic each, in two streams of a 9070 XT
-// (T-083): how much faster than one after the other. 16 waves on a SIMD took 3.5 times as long as
-// four, so they fill it from 4.6 on.
+// Two kernels with the same number of workgroups of independent arithmetic, in two streams of a
+// 9070 XT (T-083): how much faster than one after the other. 16 waves on a SIMD took 3.5 times as
+// long as four, so they fill it from 4.6 on.
 TEST_CASE("overlap of two kernels of a published sweep") {
     const auto speedup = [](f64 waves_per_simd, f64 us) {
         const f64 valu = std::min(1.0, waves_per_simd / 4.6);

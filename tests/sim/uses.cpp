@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Registers that instructions write besides their first operand, and those that write none. LLVM's
-// descriptions of the instructions (MCInstrDesc) agree.
+// Registers that instructions write besides their first operand, and instructions that write none.
+// LLVM's descriptions of the instructions (MCInstrDesc) agree.
 #include <doctest/doctest.h>
 
 #include <set>

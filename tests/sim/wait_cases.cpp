@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Registers touched while a memory instruction is under way: each bug is reported where it is, and
-// its clean twin is not. The simulator's check and the lint are both asked (found.h).
+// its clean twin is not. The simulator's check and the lint both run (found.h).
 #include <doctest/doctest.h>
 
 #include "sim/found.h"

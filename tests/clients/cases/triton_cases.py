@@ -18,7 +18,7 @@ FORMATS = {"float32": "f", "int32": "i", "float16": "e"}
 
 
 class Driver(HIPDriver):
-    """Triton's, less what it asks torch for."""
+    """Triton's driver without its calls of torch."""
 
     def __init__(self) -> None:
         self.utils = HIPUtils()
@@ -38,7 +38,7 @@ def check(result):
 
 
 class Tensor:
-    """What Triton wants of an argument: an address and the name of a type."""
+    """An argument as Triton needs it: an address and the name of a type."""
 
     def __init__(self, values: list, kind: str = "float32") -> None:
         self.dtype, self.count, self._format = f"torch.{kind}", len(values), FORMATS[kind]

@@ -321,7 +321,7 @@ class Experts(Near):
         self.multiplies(method, self.layer(method, filled), True)
 
     def test_bias(self) -> None:
-        """Of a GPTQ file that has them, which vLLM learns as it loads."""
+        """Biases of a GPTQ file, which vLLM finds while it loads."""
         method = experts.NibblewaveGPTQMoEMethod(gptq_config(), moe_config())
         layer = self.layer(method, self.parts(("qweight", "scales"), lambda of: (words(of.q).mT, of.scales.mT)))
         layer.w2_bias.data.copy_(torch.randn(self.E, self.HIDDEN))

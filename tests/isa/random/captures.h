@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // DOT2 on silicon, as published with AMD's rocjitsu (W7900, R9700): what the models of steps.h must
-// give. The ones that tell models apart: cancellation, cut-off terms, subnormals, precedence of
-// NaN.
+// give. A selection that distinguishes models: cancellation, cut-off terms, subnormals, precedence
+// of NaN.
 #pragma once
 #include <span>
 

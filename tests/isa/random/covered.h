@@ -4,8 +4,8 @@
 
 namespace nw::oracle {
 
-// Rows of the simulator's tables with neither a reference here nor a reason in excused.inc. Each is
-// told on stdout.
+// Number of rows of the simulator's tables with neither a reference here nor a reason in
+// excused.inc; each is printed.
 u64 uncovered_rows();
 
 } // namespace nw::oracle

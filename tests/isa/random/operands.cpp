@@ -8,8 +8,8 @@ namespace nw::oracle {
 
 namespace {
 
-// Of a format: zeros, the ends of the subnormals and the normals, ones and their neighbours, powers
-// of two, integers and halves, infinity, quiet and signalling NaN with payloads; both signs.
+// Hard values of a format: zeros, the ends of the subnormals and the normals, ones and their
+// neighbours, powers of two, integers and halves, infinity, NaN with payloads; both signs.
 std::vector<u64> floats(const Format &f, std::initializer_list<u64> more) {
     const u64 one = f.one(), ulp = 1, inf = f.infinity(), normal = f.smallest_normal();
     auto power = [&](int n) { return one + (static_cast<u64>(static_cast<i64>(n)) << f.mantissa); };
