@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of bench/card/README.md: which measurement could move modelled times, and by how much.
+"""The tables of bench/card/README.md: measurements by how much they could move modelled times.
 
 The moves are those of bench/data/moves.csv (bench/moves.py); values, ranges and words of `nw constants`; rows of `nw micro`.
 """
@@ -29,7 +29,7 @@ def key(part: str) -> str:
 
 
 def told(build: Path, part: str) -> dict[str, str]:
-    """By constant: the row that determines it, or why none does."""
+    """Constant -> the row that determines it, or the reason why none does."""
     said = subprocess.run([build / "bin/nw", "micro", "--constants", "--part", part], check=True, capture_output=True, text=True).stdout
     return {line.split()[0]: cell(line) for line in said.splitlines()[1:]}
 

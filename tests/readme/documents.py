@@ -59,7 +59,7 @@ def links(document: str) -> list[str]:
 
 
 def anchors(document: str) -> set[str]:
-    """Of its headings, by GitHub's rule: lower case, no punctuation, blanks to hyphens, repeated ones numbered."""
+    """Anchors of its headings, by GitHub's rule: lower case, no punctuation, blanks to hyphens, repeated ones numbered."""
     seen: dict[str, int] = {}
     out = set()
     for heading in HEADING.findall(FENCE.sub("", document)):

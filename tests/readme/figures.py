@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures of README.md: what four runs of the bench print, each beside its figures."""
+"""The figures of bench/README.md: times of four products, each with the command that prints them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# What a product is called, and the options of the bench that print its rows, one for each number of rows.
+# Name of a product, and options of the bench that print its rows, one for each M.
 RUNS = [
     ("W4A16 f16, G = 128, 4096 x 4096", "--suite mid --m 1,8,16,32 --dtype f16 --only '4096x4096 .*f16 sym'"),
     ("q4_K, 4096 x 4096", "--suite gguf --m 1,32 --only 'Llama.* o 4096x4096 q4_K'"),
@@ -25,7 +25,7 @@ HEAD = [
 
 
 def measure(build: Path, options: str) -> list[dict]:
-    """By the command as the table has it; of another build, which ./bench/run does not run, by the program."""
+    """Runs the command of the table; for another build than ./bench/run's, the build's program."""
     command = ROOT / "bench/run" if build.resolve() == ROOT / "build" else build / "bin/nw_bench"
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([command, "--uncertainty", *shlex.split(options), *DEVICE, "--json", file.name], check=True, capture_output=True)
@@ -33,7 +33,7 @@ def measure(build: Path, options: str) -> list[dict]:
 
 
 def share(row: dict) -> float:
-    """Of the bound, in per cent; what a launch itself takes is part of its time."""
+    """Rate in per cent of the bound; launch overhead is part of the time."""
     if "gb_per_s" not in row:
         return row["pct_of_wmma_peak"]
     return 100 * row["gb_per_s"] / row["bound_gb_per_s"] if "bound_gb_per_s" in row else row["pct_of_bound"]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import card
+import comparison
 import figures
 import matrix
 import quickstart
@@ -21,9 +22,11 @@ import slots
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS: dict[str, tuple[str, Callable[[Path], list[str]]]] = {
+    "compare": ("README.md", comparison.lines),
     "output": ("README.md", quickstart.lines),
+    "cards": ("README.md", matrix.card_lines),
     "matrix": ("README.md", matrix.lines),
-    "figures": ("README.md", figures.lines),
+    "figures": ("bench/README.md", figures.lines),
     "slots": ("bench/README.md", slots.lines),
     **{card.key(part): ("bench/card/README.md", card.lines_of(part)) for part in card.PARTS},
 }

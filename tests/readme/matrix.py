@@ -1,37 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""The kernels of the library, by operation: README.md's matrix, from build/hsaco/manifest.json and the contracts."""
+"""README.md's cards and kernels, from build/hsaco/manifest.json, gen/targets.toml and the contracts."""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = ["| operation | weights | activations | group | zero points | rows | kernels |", "|---|---|---|---|---|---|---|"]
 OPERATIONS = {
-    "linear_w4a16": "linear",
-    "linear_w4a8": "linear",
-    "linear_gguf": "linear",
-    "linear_gguf_fp8": "linear",
-    "moe_w4a16": "experts",
-    "moe_gguf": "experts",
-    "moe_gguf_fp8": "experts",
-}
+    "linear_w4a16": "linear", "permuted_w4a16": "linear", "linear_w4a8": "linear", "linear_gguf": "linear", "linear_gguf_fp8": "linear",
+    "moe_w4a16": "experts", "permuted_moe_w4a16": "experts", "moe_gguf": "experts", "moe_gguf_act": "experts", "moe_gguf_fp8": "experts",
+    "attention": "attention", "attention_masked": "attention",
+}  # fmt: skip  others have no row
+WEIGHTS = {"permuted_w4a16": "W4A16, act-order", "permuted_moe_w4a16": "W4A16, act-order"}
 ACTIVATIONS = {
-    "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32", "moe_gguf_fp8": "fp8",
+    "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32", "moe_gguf_act": "f32", "moe_gguf_fp8": "fp8",
+    "attention_masked": "f32",
 }  # fmt: skip  others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
-GROUPS = {"k": "row"}
-ASKED = ("mode", "dtype", "type", "group", "zeros", "d", "kv")  # parameters that a caller gives
-OWN = "of the type"  # GGUF blocks bring their scales and minima
+CARDS = {"gfx10": "RDNA1, 2", "gfx11": "RDNA3, 3.5", "gfx12": "RDNA4"}  # by generation
+CHOSEN = ("mode", "dtype", "type", "group", "zeros", "d", "kv", "act")  # parameters that a caller gives
 
 
 def library(manifest: dict) -> dict[str, list[dict]]:
-    """Kernels of each family that is installed, without candidates of the tuner."""
+    """Kernels of each installed family, without candidates of the tuner."""
     out: dict[str, list[dict]] = {}
     for kernel in manifest["kernels"]:
         if kernel["purpose"] == "library" and not kernel["candidate"]:
@@ -44,142 +39,117 @@ def values(kernels: list[dict], parameter: str) -> list:
     return sorted(found, key=lambda value: (isinstance(value, str), value))
 
 
+@functools.cache
+def generations() -> dict[str, str]:
+    """Target -> generation."""
+    table = tomllib.loads((ROOT / "gen/targets.toml").read_text())
+    own = {name: table["targets"][row.get("like", name)] for name, row in table["targets"].items()}
+    return {name: table["series"][row["series"]]["generation"] for name, row in own.items()}
+
+
+# ---- cells
+
+
 def number(pattern: str, text: str) -> int | None:
     found = re.match(pattern, text)
     return int(found[1]) if found else None
 
 
 def rows(family: str, op: str, kernels: list[dict]) -> str:
-    """Of activations: those that kernels are made for, or for which the contract says that the family is worth it."""
+    """M that a family is built for; where its kernels take any, the range that its contract prefers."""
     exact = values(kernels, "m")
     if OPERATIONS[op] == "experts":
         sizes = exact or values(kernels, "bm")
-        return "slot by slot" if sizes == [1] else "blocks of " + ", ".join(map(str, sizes))
+        return "single slots" if sizes == [1] else "blocks of " + ", ".join(map(str, sizes))
     if exact:
         whole = exact == list(range(1, exact[-1] + 1))
         return f"1 to {exact[-1]}" if whole else ", ".join(map(str, exact))
-    choice = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text())["choice"]
+    choice = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text()).get("choice", {})
+    takes = choice.get("takes", "")
     above = number(r"m > (\d+)\b", choice.get("region", ""))
-    least = above + 1 if above is not None else number(r"m >= (\d+)$", choice.get("takes", ""))
-    most = number(r"m <= (\d+)$", choice.get("worth", ""))
+    least = above + 1 if above is not None else number(r"m >= (\d+)$", takes)
+    most = number(r"m <= (\d+)$", choice.get("worth", "")) or number(r"sq <= (\d+)\b", takes)
     return f"{least or 1} to {most}" if most else f"{least} and more" if least else "any"
 
 
-def cells(family: str, op: str, kernels: list[dict], among: list[str]) -> tuple[str, ...]:
-    """What a family takes, then its rows and its name."""
-    gguf = "gguf" in op
-    return (
-        OPERATIONS[op],
-        ", ".join(values(kernels, "type")) if gguf else "W4A16",
-        ACTIVATIONS.get(op) or ", ".join(values(kernels, "dtype")),
-        OWN if gguf else ", ".join(GROUPS.get(group, str(group)) for group in values(kernels, "group")),
-        OWN if gguf else ", ".join(text for value, text in ZEROS.items() if value in values(kernels, "zeros")),
-        rows(family, op, kernels),
-        linked(family, some_only(kernels, among)),
-    )
+def listed(found: list, words: dict = {}) -> str:
+    return ", ".join(str(words.get(value, value)) for value in found)
 
 
-def merged(table: list[tuple[str, ...]]) -> list[str]:
-    """Families that take the same share a line."""
-    lines: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for row in table:
-        lines.setdefault(row[:5], []).append(row[5:])
-    return ["| " + " | ".join([*same, "; ".join(r for r, _ in each), ", ".join(k for _, k in each)]) + " |" for same, each in lines.items()]
+def weights(op: str, kernels: list[dict], every: list[str]) -> str:
+    types = values(kernels, "type")
+    if OPERATIONS[op] == "attention":
+        return "K, V: " + listed(values(kernels, "kv") or ["same"], {"same": "f16" if op in ACTIVATIONS else "as Q"})
+    if not types:
+        return WEIGHTS.get(op, "W4A16")
+    left_out = [name for name in every if name not in types]
+    return "GGUF" if not left_out else f"GGUF but {listed(left_out)}" if len(left_out) < len(types) else listed(types)
 
 
-def targets() -> list[str]:
-    command = [sys.executable, ROOT / "gen/targets.py", ROOT / "gen/targets.toml"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().split(";")
-
-
-def limits(some: list[dict], all_of_them: list[dict]) -> str:
-    """What callers may ask of `all_of_them` and not of `some`, as the values that these have."""
-    said = [(name, values(some, name)) for name in ASKED if values(some, name) != values(all_of_them, name)]
-    return "; ".join(", ".join(map(str, have)) if name == "dtype" else f"{name} {', '.join(map(str, have))}" for name, have in said)
-
-
-def linked(family: str, text: str) -> str:
-    return f"[{family}](asm/{family})" + (f" ({text})" if text else "")
-
-
-def everywhere(families: dict[str, list[dict]]) -> list[str]:
-    """Targets with nearly all families: the table is theirs. It names generations where only some of them have a family."""
-    have = {gfx: sum(any(k["gfx"] == gfx for k in kernels) for kernels in families.values()) for gfx in targets()}
-    return [gfx for gfx, count in have.items() if count >= 0.9 * max(have.values())]
-
-
-def on(gfxs: list[str], families: dict[str, list[dict]]) -> dict[str, list[dict]]:
-    own = {name: [k for k in kernels if k["gfx"] in gfxs] for name, kernels in families.items()}
-    return {name: kernels for name, kernels in own.items() if kernels}
-
-
-def elsewhere(families: dict[str, list[dict]]) -> list[str]:
-    """Of the other targets, groups with the same; what a group has beside all of one before."""
-    common = everywhere(families)
-    known, groups = on(common, families), {}
-    for gfx in targets():
-        if gfx not in common:
-            own = on([gfx], families)
-            texts = {name: limits(kernels, families[name]) for name, kernels in own.items()}
-            said = tuple(name + (f" ({text})" if text else "") if name in known else linked(name, text) for name, text in texts.items())
-            groups.setdefault(said, []).append(gfx)
-    out: list[str] = []
-    for at, (said, gfxs) in enumerate(groups.items()):
-        before = next((other for other in list(groups)[:at] if set(other) < set(said)), ())
-        more = ", ".join(part for part in said if part not in before)
-        out.append(f"{', '.join(gfxs)}: as {groups[before][0]}, and {more}." if before else f"For {', '.join(gfxs)}. On the device: {more}.")
-    return out
-
-
-def alike(kernels: list[dict]) -> list[list[dict]]:
-    """Such that each of a list's groups exists with each of its zero points."""
+def details(kernels: list[dict]) -> str:
+    """Groups with the zero points that kernels have for all of them; or lengths of heads."""
+    if values(kernels, "d"):
+        return "head " + listed(values(kernels, "d"))
     zeros = {group: values([k for k in kernels if k["params"].get("group") == group], "zeros") for group in values(kernels, "group")}
     forms: dict[str, list] = {}
-    for group, forms_of_it in zeros.items():
-        forms.setdefault(str(forms_of_it), []).append(group)
-    return [[k for k in kernels if k["params"]["group"] in groups] for groups in forms.values()] or [kernels]
+    for group, with_group in zeros.items():
+        forms.setdefault(listed([name for value, name in ZEROS.items() if value in with_group]), []).append(group)
+    return "; ".join(f"{listed(groups, {'k': 'row'})}: {form}" for form, groups in forms.items())
 
 
-def generations() -> dict[str, str]:
-    """Of each target."""
-    root = tomllib.loads((ROOT / "gen/targets.toml").read_text())
-    own = {name: root["targets"][row.get("like", name)] for name, row in root["targets"].items()}
-    return {name: root["series"][row["series"]]["generation"] for name, row in own.items()}
+def missing(some: list[dict], every: list[dict]) -> list:
+    """Values of parameters that `every` has and `some` lack."""
+    return [value for name in CHOSEN for value in values(every, name) if value not in values(some, name)]
 
 
-def some_only(kernels: list[dict], among: list[str]) -> str:
-    """The generations that have these kernels, unless all of `among` have."""
-    have, of = {k["gfx"] for k in kernels} & set(among), generations()
-    return "" if have == set(among) else ", ".join(sorted({of[gfx] for gfx in have}))
+def has(generation: str, kernels: list[dict]) -> str:
+    """Whether a generation has these kernels, and what it lacks."""
+    of = generations()
+    some = [k for k in kernels if of[k["gfx"]] == generation]
+    lacks = listed(missing(some, kernels))
+    return (f"no {lacks}" if lacks else "yes") if some else ""
 
 
-def other(family: str, kernels: list[dict], among: list[str]) -> str:
-    """With what only some generations have."""
-    whole = some_only(kernels, among)
-    found = []
-    for name in ASKED:
-        for value in values(kernels, name):
-            have = some_only([k for k in kernels if k["params"].get(name) == value], among)
-            if have != whole:
-                found.append(f"{name} {value}: {have}")
-    return linked(family, "; ".join([whole] * bool(whole) + found))
+def linked(family: str) -> str:
+    return f"[{family}](asm/{family})"
+
+
+# ---- tables
+
+
+def place(op: str, kernels: list[dict]) -> tuple:
+    """Sort key: by operation, kernels for few rows first."""
+    return list(OPERATIONS).index(op), (values(kernels, "m") or values(kernels, "bm") or [0])[0]
+
+
+def card_lines(build: Path) -> list[str]:
+    """The modelled cards of each generation, by target."""
+    table = tomllib.loads((ROOT / "gen/targets.toml").read_text())
+    of, names = generations(), {}
+    for name, part in table["parts"].items():
+        gfx = part.get("gfx") or table["parts"][part["like"]]["gfx"]
+        names.setdefault(of[gfx], {}).setdefault(gfx, []).append(name)
+    return [f"- {cards}: " + "; ".join(f"{gfx} ({', '.join(each)})" for gfx, each in sorted(names[generation].items())) for generation, cards in CARDS.items()]
 
 
 def table(manifest: dict) -> list[str]:
-    every = library(manifest)
-    common = everywhere(every)
-    families = on(common, every)
+    families = library(manifest)
     ops = {name: manifest["families"][name]["op"] for name in families}
-    known = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: list(OPERATIONS).index(ops[name]))
-    others = sorted(set(families) - set(known))
-    return [
-        *HEAD,
-        *merged([cells(name, ops[name], kernels, common) for name in known for kernels in alike(families[name])]),
-        "",
-        "For " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
-        "",
-        *"\n\n".join(elsewhere(every)).split("\n"),
-    ]
+    every = values([k for kernels in families.values() for k in kernels], "type")
+    products = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: place(ops[name], families[name]))
+    out = ["| op | kernels | weights | group: zero points | activations | rows | " + " | ".join(CARDS.values()) + " |", "|" + "---|" * (6 + len(CARDS))]
+    for name in products:
+        op, kernels = ops[name], families[name]
+        cells = [OPERATIONS[op], linked(name), weights(op, kernels, every), details(kernels), ACTIVATIONS.get(op) or listed(values(kernels, "dtype")),
+                 rows(name, op, kernels), *(has(generation, kernels) for generation in CARDS)]  # fmt: skip
+        out.append("| " + " | ".join(cells) + " |")
+    others: dict[str, list[str]] = {}
+    for name in sorted(set(families) - set(products)):
+        have = {generation: has(generation, families[name]) for generation in CARDS}
+        where = "" if set(have.values()) == {"yes"} else ", ".join(CARDS[g] + (f" ({text})" if text != "yes" else "") for g, text in have.items() if text)
+        others.setdefault(where, []).append(linked(name))
+    prepare = "; ".join(", ".join(names) + (f" ({where})" if where else "") for where, names in others.items())
+    return [*out, "", f"GGUF: {listed(every)}. Other kernels: {prepare}."]
 
 
 def lines(build: Path) -> list[str]:

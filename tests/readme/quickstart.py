@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-ROWS = 5  # of the table, its head among them
+ROWS = 4  # of the table, its head among them
 
 
 def lines(build: Path) -> list[str]:

@@ -60,7 +60,7 @@ def targets() -> set[str]:
 
 @functools.cache
 def help_of(*command: str) -> str:
-    """What documents its options; "" where there is no such command."""
+    """Text that documents its options; "" if there is no such command."""
     program, *rest = command
     if program in ("./tests/run", "./setup.sh"):  # these would build
         scripts = [ROOT / program, *(ROOT / "tests/check").glob("*.py")] if program == "./tests/run" else [ROOT / program]
@@ -77,7 +77,7 @@ def has_subcommand(command: list[str], word: str) -> bool:
 
 
 def subcommand(words: list[str]) -> list[str]:
-    """The words before the options that choose what is run: nw atlas report. Of an unknown one []."""
+    """The command's words before its options: nw atlas report. [] if it is unknown."""
     if words[0] == "python3":
         return words[:2]
     if not words[0].endswith("/nw"):
@@ -98,7 +98,7 @@ def variable_errors(assignment: str) -> list[str]:
 
 
 def command_errors(words: list[str]) -> list[str]:
-    """What is wrong with one command."""
+    """Errors of one command."""
     out = []
     while words and re.match(r"[A-Z_]+=", words[0]):
         out += variable_errors(words.pop(0))

@@ -18,7 +18,7 @@ ASYMMETRIC_MORE = 1  # slots that zero points may cost at M = 1
 
 
 def slots(symbol: str, zeros: list[str]) -> float:
-    """Of the same launch by nw; `zeros`: arguments z and z_stride."""
+    """Slots of the same launch by nw; `zeros`: arguments z and z_stride."""
     k = n = 4096
     arguments = [f"buf:{2 * k}", f"buf:{n * k // 2}", f"buf:{n * k // 64}", "null", f"buf:{2 * n}", f"u32:{n}", f"u32:{k}",
                  f"u32:{k // 2}", f"u32:{k // 64}", *zeros, f"u32:{n // 32}"]

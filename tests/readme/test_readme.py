@@ -33,7 +33,7 @@ def stripped(code: str) -> str:
 
 
 def strange_lines(code: str) -> list[str]:
-    """Of a block that begins with the name of a file: parts between `...` that are not in it, in this order."""
+    """Parts between `...` of a block that are not in the file named in its first line, in this order."""
     named = NAMED.match(code)
     if not named or not (ROOT / named[1]).is_file():
         return [code.partition("\n")[0]]
@@ -50,7 +50,7 @@ def strange_lines(code: str) -> list[str]:
 class Examples(unittest.TestCase):
     def test_code_is_that_of_the_named_programs(self) -> None:
         found = [block for block in documents.blocks(README) if block.language in ("c", "python")]
-        self.assertGreaterEqual(len(found), 4)
+        self.assertGreaterEqual(len(found), 3)
         for block in found:
             with self.subTest(line=block.line):
                 self.assertEqual(strange_lines(block.code), [])
@@ -84,17 +84,21 @@ class Examples(unittest.TestCase):
 
 @unittest.skipUnless((BUILD / "hsaco/gfx1151").is_dir(), "the figures are of gfx1151")
 class Generated(unittest.TestCase):
-    """Run `python3 tests/readme/generated.py` after a change of what is printed."""
+    """Run `python3 tests/readme/generated.py` after a change of printed text."""
 
     maxDiff = None
 
     def same(self, name: str) -> None:
         self.assertEqual(generated.part(name), generated.PARTS[name][1](BUILD))
 
+    def test_comparison(self) -> None:
+        self.same("compare")
+
     def test_output(self) -> None:
         self.same("output")
 
-    def test_matrix(self) -> None:
+    def test_cards_and_kernels(self) -> None:
+        self.same("cards")
         self.same("matrix")
 
     def test_figures(self) -> None:
@@ -108,41 +112,45 @@ class Generated(unittest.TestCase):
 
 
 class Matrix(unittest.TestCase):
-    """The matrix says what is there, for each target."""
+    """The table of kernels holds for each target."""
 
     @classmethod
     def setUpClass(cls) -> None:
         cls.manifest = json.loads((BUILD / "hsaco/manifest.json").read_text())
 
-    def test_every_target_has_all_of_it(self) -> None:
-        """What the table says of a family holds for each target that it is for; the others have a line."""
-        families = matrix.library(self.manifest)
-        common = matrix.everywhere(families)
-        built = {k["gfx"] for k in self.manifest["kernels"]}
-        known = matrix.on(common, families)
-        whole, of = {}, matrix.generations()
-        for name, kernels in known.items():
-            have = {k["gfx"] for k in kernels}
-            whole[name] = have == set(common)
-            named = matrix.some_only(kernels, common).split(", ")
-            self.assertEqual(have, {gfx for gfx in common if whole[name] or of[gfx] in named}, name)
-        for name in (n for n in known if self.manifest["families"][n]["op"] in matrix.OPERATIONS):
-            for parameter in matrix.ASKED:
-                each = [matrix.values([k for k in known[name] if k["gfx"] == gfx], parameter) for gfx in {k["gfx"] for k in known[name]}]
-                self.assertEqual(each, [each[0]] * len(each), f"{name} {parameter}")
-        some = {(name, parameter, value) for name in known if whole[name] for parameter in matrix.ASKED for value in matrix.values(known[name], parameter)
-                if {k["gfx"] for k in known[name] if k["params"].get(parameter) == value} != set(common)}  # fmt: skip
-        every = [k for name in known if whole[name] for k in known[name] if not any((name, p, k["params"].get(p)) in some for p in matrix.ASKED)]
-        of_target = {gfx: {k["symbol"] for k in every if k["gfx"] == gfx} for gfx in common}
-        for gfx, symbols in of_target.items():
-            self.assertEqual(symbols, set.union(*of_target.values()), gfx)
-        told = [gfx for line in matrix.elsewhere(families) for gfx in re.findall(r"gfx\w+", line.partition(":")[0])]
-        self.assertEqual(sorted([*common, *told]), sorted(built))
+    @staticmethod
+    def forms(kernels: list[dict]) -> set[tuple]:
+        """What callers can choose: values of parameters that exist together."""
+        return {tuple(kernel["params"].get(name) for name in (*matrix.CHOSEN, "m")) for kernel in kernels}
+
+    def test_cells_hold_for_each_target(self) -> None:
+        """A generation has all forms of a family but those with a value that its cell denies, on each of its targets."""
+        of, built = matrix.generations(), {kernel["gfx"] for kernel in self.manifest["kernels"]}
+        for family, kernels in matrix.library(self.manifest).items():
+            for generation in matrix.CARDS:
+                here = [kernel for kernel in kernels if of[kernel["gfx"]] == generation]
+                with self.subTest(family=family, generation=generation):
+                    self.assertEqual(bool(matrix.has(generation, kernels)), bool(here))
+                    lacks = set(matrix.missing(here, kernels)) if here else set()
+                    for gfx in [gfx for gfx in built if here and of[gfx] == generation]:
+                        self.assertEqual(
+                            self.forms([kernel for kernel in here if kernel["gfx"] == gfx]),
+                            {form for form in self.forms(kernels) if not lacks & set(form)}, gfx,
+                        )  # fmt: skip
+
+    def test_every_target_has_a_card(self) -> None:
+        listed = re.findall(r"gfx\d+", " ".join(matrix.card_lines(BUILD)))
+        self.assertEqual(sorted(listed), sorted({kernel["gfx"] for kernel in self.manifest["kernels"]}))
+
+    def test_every_family_is_named_once(self) -> None:
+        named = re.findall(r"\]\(asm/(\w+)\)", "\n".join(matrix.table(self.manifest)))
+        self.assertEqual(sorted(named), sorted(matrix.library(self.manifest)))
 
     def test_changes_show(self) -> None:
         before = matrix.table(self.manifest)
         for family, parameter, value in [("decode_w4a16", "m", 3), ("mid_w4a16", "group", 64), ("prefill_w4a16", "zeros", "zp"),
-                                         ("gguf_mid", "type", "q8_0"), ("moe_prefill_w4a16", "bm", 32), ("moe_w4a16", "dtype", "f16")]:  # fmt: skip
+                                         ("gguf_mid", "type", "q8_0"), ("moe_prefill_w4a16", "bm", 32), ("moe_w4a16", "dtype", "f16"),
+                                         ("attn_decode", "kv", "q8_0")]:  # fmt: skip
             less = [k for k in self.manifest["kernels"] if k["family"] != family or k["params"].get(parameter) != value]
             self.assertLess(len(less), len(self.manifest["kernels"]))
             with self.subTest(family=family):
