@@ -90,7 +90,7 @@ TEST_CASE("more rows than decode takes, and forms that it does not have") {
         {{"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
          {"must be 4-byte aligned", [](auto &p) { p.s = plus(p.s, 2); }},
          {"s_stride = 4: must be at least a row, 4*K/G = 8", [](auto &p) { p.s_stride = 4; }},
-         {"zeros are in the carrier: say in `zeros`", [](auto &p) { p.z = p.s; }}});
+         {"zeros are in the carrier: set `zeros`", [](auto &p) { p.z = p.s; }}});
     check_refused({.silu = true}, {{"n = 39: gate and up", [](auto &p) { p.n = 39; }}});
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("sizes and forms") {
          {"k = 0: must be a positive multiple", [](W4A16 &p) { p.k = 0; }},
          {"k = 192: must be a multiple of the group size 128; pad", [](W4A16 &p) { p.k = 192; }},
          {"zeros are typed: that form is for m = 1..8", [](W4A16 &p) { p.zeros = Zeros::typed; }},
-         {"n = 39: gate and up must have as many rows",
+         {"n = 39: gate and up must have the same number of rows",
           [](W4A16 &p) { p.n = 39, p.silu_gate_up = true; }}});
 }
 
