@@ -18,7 +18,7 @@ from word_tables import WordTableError, expanded
 
 FAMILY_KEYS = {
     "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
-    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "edges", "example",
+    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "edges", "example", "face",
 }  # fmt: skip
 SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
@@ -245,9 +245,9 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
             place.fail("let", name, "nothing uses it")
 
 
-def _title(place: Place) -> list[str]:
+def title_of(lines: list[str]) -> list[str]:
     """The comment after the licence line, which states the formula. Kernel headers begin with it."""
-    comment = itertools.takewhile(lambda line: line.startswith("#"), place.lines)
+    comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
     return [line.removeprefix("#").removeprefix(" ") for line in comment if "SPDX" not in line]
 
 
@@ -269,7 +269,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
             place.fail("edges", size, f"is no size: {', '.join(table.get('sizes', {}))}")
     pointers, values = _arguments(place, table["arguments"])
     f = Family(
-        name, path, _title(place), table["purpose"], table.get("op", name), table["targets"],
+        name, path, title_of(place.lines), table["purpose"], table.get("op", name), table["targets"],
         str((path.parent / table["template"]).resolve().relative_to((root / "asm").resolve())), table["symbol"],
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
@@ -346,5 +346,7 @@ def load_all(root: Path, target_facts: Mapping[str, str] = {}) -> dict[str, Fami
 
 
 def load_ops(root: Path) -> dict[str, Family]:
-    """The contracts of ops that take several launches: asm/ops/<op>/op.toml."""
-    return {path.parent.name: load_op(root, path) for path in sorted((root / "asm/ops").glob("*/op.toml"))}
+    """The contracts of ops that take several launches: asm/ops/<op>/op.toml. Where one names a `family`, the op is that family's, of
+    one launch."""
+    files = sorted((root / "asm/ops").glob("*/op.toml"))
+    return {path.parent.name: load_op(root, path) for path in files if "family" not in tomllib.loads(path.read_text())}

@@ -14,6 +14,7 @@ import emit_cases
 import emit_cpp
 import tuning
 from catalogue import TARGET_FACTS, Kernel, arches_of, families_of, shipped
+from faces import c_functions, face
 from family import Family
 from files import exit_code, write_if_changed
 
@@ -47,11 +48,14 @@ def emit(root: Path, build: Path) -> None:
     families, ops = families_of(root), contract.load_ops(root)
     listed, tuned = shipped(root, list(arches_of(root)))
     words = emit_cpp.words_of([*families.values(), *ops.values()])
+    made = face.load(root, families, ops)
     texts = emit_cpp.emit(families, ops, TARGET_FACTS) | {
         "contract_cases.inc": emit_cases.emit(families, ops, TARGET_FACTS),
         "contract_edges.inc": emit_cases.emit_edges(families, TARGET_FACTS),
+        "faces.inc": c_functions.functions(made),
         "kernels.inc": registry(listed, families, words),
         "library_kernels.inc": registry([k for k in listed if k.purpose == "library"], families, words),
+        "typed_ops.inc": c_functions.typed(made),
         "tuning.inc": "".join(map(tuning.registry_row, tuned)),
     }
     for name, text in texts.items():

@@ -76,7 +76,7 @@ class Body:
 
     def _placeholder(self, found: re.Match) -> str:
         name = self.writer.scope.get(found[1])
-        return "{w}" if name and name.words is not None else "{x}" if found[2] else "{}"
+        return "{w}" if name and name.words is not None else {":#x": "{x}", ":f32": "{f}", None: "{}"}[found[2]]
 
 
 class FamilyWriter:
@@ -136,6 +136,17 @@ class FamilyWriter:
                 body.lines.append(f"o.{v.name} = {v.name}_;")
         head = "(Op &o, const Kernel &k, const Machine &m)"
         return self.function(f"void settle{head}", choices) + self.function(f"void derive{head}", body)
+
+    def contiguous(self) -> str:
+        """Strides of the op's that are 0 become their least ones."""
+        f, body = self.f, self.body()
+        for p in f.pointers.values():
+            for at, stride in reversed(list(enumerate(p.strides))):
+                v = f.values[stride]
+                if not v.value and v.stride_of[0] is p:
+                    least, unit = body.value(p.extent_of(at + 1)), body.value(v.facts.get("multiple", p.size))
+                    body.lines.append(f"if (!o.{stride}) o.{stride} = round_up<u64>({least}, {unit});")
+        return self.function("void contiguous(Op &o)", body)
 
     def arguments(self) -> str:
         f, offsets = self.f, self.f.offsets()
@@ -224,7 +235,7 @@ class FamilyWriter:
     def text(self) -> str:
         f = self.f
         return (
-            f"namespace {f.name} {{\n\n{self.checks()}{self.derive()}{self.arguments()}"
+            f"namespace {f.name} {{\n\n{self.checks()}{self.derive()}{self.contiguous()}{self.arguments()}"
             f"{self.returning('u64', 'grid', f.grid['x'])}{self.returning('u32', 'dynamic_lds', f.lds)}"
             f"{self.operands()}{self.scratches()}{self.choice()}{self.slices()}{self.befores()}\n}} // namespace {f.name}\n\n"
         )
@@ -238,14 +249,14 @@ class FamilyWriter:
                 strides += self.returning("u64", f"stride_of_{p.name}", stride, "const Op &o")
                 rows += f"    {{&Op::{p.name}, stride_of_{p.name}}},\n"
         table = f"constexpr RowPointer rows[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const RowPointer> rows;\n"
-        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.operands()}{strides}{table}}} // namespace op_{f.name}\n\n"
+        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.contiguous()}{self.operands()}{strides}{table}}} // namespace op_{f.name}\n\n"
 
     def op_row(self) -> str:
         f = self.f
         ns = f"op_{f.name}"
         counters, piece = (self.writer.cpp(f.workspace[key]) for key in ("counters", "piece"))
         return (
-            f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, '
+            f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, .contiguous = {ns}::contiguous, '
             f".operands = {ns}::operands, .rows = {ns}::rows, .counters = {counters}, .piece = {piece}}},\n"
         )
 
@@ -255,7 +266,7 @@ class FamilyWriter:
         parameters = ", ".join(f'{{"{p}", &Parameters::{member(p)}, {int(f.is_text(p))}}}' for p in f.parameters)
         return (
             f'{{.name = "{n}", .tuning = "{c.get("tuning", n)}", .op = OpKind::{f.op}, .arguments = {n}::arguments, .kernarg_bytes = {f.kernarg_bytes}, '
-            f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .settle = {n}::settle, .derive = {n}::derive, .pack = {n}::pack, "
+            f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .settle = {n}::settle, .derive = {n}::derive, .contiguous = {n}::contiguous, .pack = {n}::pack, "
             f".grid = {n}::grid, .dynamic_lds = {n}::dynamic_lds, .region = {n}::region, .takes = {n}::takes, "
             f".takes_text = {quoted(str(c.get('takes', '')))}, .takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
             f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .operands = {n}::operands, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",
@@ -333,6 +344,13 @@ def _op_word_lists(op: Family) -> str:
     )
 
 
+def _op_names(kinds: list[str], every: Iterable[Family], words: Mapping[str, list[str]]) -> str:
+    """Kinds of op and what an op can bring, by name; whether a value is text."""
+    rows = "".join(f'    {{"{kind}", OpKind::{kind}}},\n' for kind in kinds)
+    fields = "".join(f'    {{"{name}", &Op::{name}, {int(name in words)}}},\n' for name in op_fields(every))
+    return f"constexpr KindName kind_names_table[] = {{\n{rows}}};\nconstexpr FieldName field_names[] = {{\n{fields}}};\n"
+
+
 def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
     """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, op_words.inc, contracts.inc."""
     every, words = [*families.values(), *ops.values()], op_words(families, ops)
@@ -349,6 +367,7 @@ def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts
         "op_fields.inc": "".join(f"u64 {n} = {'automatic' if chosen else 0};\n" for n, chosen in op_fields(every).items()),
         "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
         "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
+        "op_names.inc": _op_names(sorted({f.op for f in every if f.purpose == "library"}), every, words),
         "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(every)),
         "op_words.inc": "".join(map(_op_word_lists, ops.values())),
         "contracts.inc": contracts,

@@ -14,7 +14,7 @@ PURPOSES = ("library", "micro", "baseline", "ablation", "validate")
 NEVER_CHOSEN = ("baseline", "ablation", "validate")
 ELEMENT_BYTES = {"u8": 1, "f16": 2, "dtype": 2, "u32": 4, "i32": 4, "f32": 4, "lane16": 16}
 ACCESS = {"read": "read_only", "write": "write_only", "update": "read_write"}
-INSERTED = re.compile(r"\{([^{}]*?)(:#x)?\}")  # in texts: an expression, in hexadecimal with :#x
+INSERTED = re.compile(r"\{([^{}]*?)(:#x|:f32)?\}")  # in texts: an expression; :#x in hexadecimal, :f32 as the f32 of these bits
 VARIANT_KEYS = {"purpose", "targets", "template"}  # beside parameters
 KERNEL_FACTS = {
     "kernel.block": ELEMENTS, "kernel.rows_per_workgroup": ELEMENTS, "kernel.lds_bytes": BYTES,
@@ -24,7 +24,8 @@ KERNEL_FACTS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """`needs` holds, or the launch is refused with `says`: text with {expressions} in it, {x:#x} in hexadecimal."""
+    """`needs` holds, or the launch is refused with `says`: text with {expressions} in it, {x:#x} in hexadecimal, {x:f32} as the
+    f32 of these bits."""
 
     phase: str
     needs: str

@@ -20,26 +20,27 @@ namespace nw::api {
 Op product_of(const nw_context *context, const nw_w4a16 *p) {
     need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
-    return w4a16_op(OpKind::linear_w4a16, *p);
+    Op op{.kind = OpKind::linear_w4a16};
+    op.silu = silu_of(p->silu_gate_up);
+    op.dtype = dtype_of(p->dtype);
+    op.zeros = zeros_of(p->zeros);
+    op.m = p->m;
+    op.n = p->n;
+    op.k = p->k;
+    op.group = p->group;
+    op.a = address(p->a);
+    op.w = address(p->w);
+    op.s = address(p->s);
+    op.z = address(p->z);
+    op.bias = address(p->bias);
+    op.c = address(p->c);
+    op.w_stride = p->w_stride;
+    op.s_stride = p->s_stride;
+    op.z_stride = p->z_stride;
+    return op;
 }
 
 namespace {
-
-Op carriers_of(const nw_context *context, const nw_carriers *c) {
-    need_product(context, c, "nw_carriers", sizeof *c);
-    Op op{.kind = OpKind::carriers};
-    op.dtype = dtype_of(c->dtype);
-    op.n = c->n;
-    op.k = c->k;
-    op.group = c->group;
-    op.s = address(c->s);
-    op.z = address(c->z);
-    op.carrier = address(c->carrier);
-    op.s_stride = c->s_stride;
-    op.z_stride = c->z_stride;
-    op.carrier_stride = c->carrier_stride;
-    return op;
-}
 
 void prepare(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
@@ -109,13 +110,6 @@ const char *nw_context_gfx(const nw_context *context) {
 nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream) {
     return api::guarded([&] {
         const Op op = api::product_of(context, product); // context may be null before this
-        api::launch(*context, op, stream, "nw_prepare");
-    });
-}
-
-nw_status nw_make_carriers(nw_context *context, const nw_carriers *carriers, void *stream) {
-    return api::guarded([&] {
-        const Op op = api::carriers_of(context, carriers);
         api::launch(*context, op, stream, "nw_prepare");
     });
 }

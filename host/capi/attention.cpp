@@ -116,16 +116,6 @@ Op selection_of(const nw_context *context, const nw_attn_select *p) {
     return op;
 }
 
-Op mean_of(const nw_context *context, const nw_attn_mean *p) {
-    need_product(context, p, "nw_attn_mean", sizeof *p);
-    Op op{.kind = OpKind::attn_mean};
-    op.dtype = dtype_of(p->dtype);
-    op.b = p->b, op.tokens = p->tokens, op.h = p->h, op.d = p->d;
-    op.x = address(p->x), op.mean = address(p->mean);
-    op.x_b = p->x_b, op.x_s = p->x_s, op.x_h = p->x_h;
-    return op;
-}
-
 // Every kernel for this type and head, however many queries there are.
 void prepare_attention(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
@@ -199,13 +189,6 @@ nw_status nw_attention_select_workspace_size(nw_context *context, const nw_attn_
         Op op = api::selection_of(context, selection);
         op.mean_k = 0;
         return api::workspace_of(*context, op);
-    });
-}
-
-nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean, void *stream) {
-    return api::guarded([&] {
-        const Op op = api::mean_of(context, mean);
-        api::launch(*context, op, stream, "nw_attention_select_prepare");
     });
 }
 }

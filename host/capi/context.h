@@ -38,41 +38,6 @@ u64 silu_of(i32);
 u64 scale_of(f32);
 inline constexpr u64 any_scale = 0x3f800000; // 1
 
-// What nw_w4a16 and nw_w4a8 alike say of a product of W4A16 weights.
-template <typename Product> Op w4a16_op(OpKind kind, const Product &p) {
-    Op op{.kind = kind};
-    op.silu = silu_of(p.silu_gate_up);
-    op.dtype = dtype_of(p.dtype);
-    op.zeros = zeros_of(p.zeros);
-    op.m = p.m;
-    op.n = p.n;
-    op.k = p.k;
-    op.group = p.group;
-    op.a = address(p.a);
-    op.w = address(p.w);
-    op.s = address(p.s);
-    op.z = address(p.z);
-    op.bias = address(p.bias);
-    op.c = address(p.c);
-    op.w_stride = p.w_stride;
-    op.s_stride = p.s_stride;
-    op.z_stride = p.z_stride;
-    return op;
-}
-
-// What nw_int8_rows and nw_fp8_rows alike say of activations to quantize.
-template <typename Rows> Op rows_op(OpKind kind, const Rows &r) {
-    Op op{.kind = kind};
-    op.dtype = dtype_of(r.dtype);
-    op.m = r.m;
-    op.k = r.k;
-    op.x = address(r.x);
-    op.x_stride = r.x_stride;
-    op.y = address(r.y);
-    op.y_scale = address(r.y_scale);
-    return op;
-}
-
 // The op of nw_linear_w4a16. Throws unless the context is valid and the struct is of this version.
 Op product_of(const nw_context *, const nw_w4a16 *);
 

@@ -112,6 +112,9 @@ NW_API const char *nw_context_gfx(const nw_context *context);
 /* Type of a, s, bias and c, and of z with NW_ZEROS_TYPED; 16 bits each. */
 enum { NW_BF16 = 0, NW_F16 = 1 };
 
+/* Type of results that may have 32 bits. */
+enum { NW_F32 = 2 };
+
 /* Layout of the zero points. */
 enum {
     NW_ZEROS_EIGHT = 0,  /* 8 everywhere: symmetric quantization */
@@ -238,8 +241,8 @@ NW_API nw_status nw_act_order_prepare(nw_context *context, const nw_w4a16 *produ
 
 /*
  * Converts scales and NW_ZEROS_PACKED zero points to the s of nw_w4a16 with NW_ZEROS_CARRIER.
- * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even, and is
- * -scale * 0 where z is 0. Padding between rows is neither read nor written.
+ * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even, and is -scale *
+ * 0 where z is 0. Padding between rows is neither read nor written.
  */
 typedef struct nw_carriers {
     size_t size;    /* sizeof(nw_carriers); NW_CARRIERS_INIT sets it */
@@ -292,13 +295,13 @@ typedef struct nw_int8_rows {
 NW_API nw_status nw_quantize_rows(nw_context *context, const nw_int8_rows *rows, void *stream);
 
 /*
- * Y[m, n] = a_scale[m] * sum over groups g of s[n, g] * sum over k in g of A[m, k] * (q[n, k] -
- *           z[n, g])  (+ bias[n])
+ *     Y[m, n] = a_scale[m] * sum over groups g of s[n, g] * sum over k in g of A[m, k] * (q[n, k] -
+ *               z[n, g])  (+ bias[n])
  *
  * and C as in nw_w4a16. The inner sum is exact, all others are rounded in float. What int8 loses of
- * the activations is up to the caller: no other call of this library quantizes them so, and where
- * a few channels are much larger than the others it is much (asm/prefill_w4a8/notes.md). It is
- * for many rows, on RDNA4 first of all: `nw_linear_w4a16` is the faster one for few.
+ * the activations is up to the caller: no other call of this library quantizes them so, and where a
+ * few channels are much larger than the others it is much (asm/prefill_w4a8/notes.md). It is for
+ * many rows, on RDNA4 first of all: `nw_linear_w4a16` is the faster one for few.
  */
 typedef struct nw_w4a8 {
     size_t size;    /* sizeof(nw_w4a8); NW_W4A8_INIT sets it */
@@ -1061,6 +1064,41 @@ typedef struct nw_attn_mean {
 
 /* As nw_attention; nw_attention_select_prepare loads its kernel. */
 NW_API nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean, void *stream);
+
+/* ---- norms ---- */
+
+/*
+ *     Y[m, k] = X[m, k] * r[m] * w[k], rounded after each product
+ *     r[m] = 1 / sqrt(sum over k of X[m, k]^2 / K + eps)
+ *
+ * r is exact to 2^-22 + (K / 128 + 11) * 2^-25, relatively; the mean + eps must be at least 2^-126.
+ * NaN and infinities go where the formula takes them.
+ */
+typedef struct nw_norm {
+    size_t size;    /* sizeof(nw_norm); NW_NORM_INIT sets it */
+    int32_t y_type; /* of y: NW_F32 or NW_F16 */
+    uint32_t m;     /* rows, >= 1 */
+    uint32_t k;     /* a multiple of 4, <= 2^24 */
+    float eps;      /* finite, >= 0 */
+
+    const float *x; /* [M, K], 16-byte aligned */
+    const float *w; /* [K], 16-byte aligned, or null: 1 */
+    void *y;        /* [M, K], 16-byte aligned; x itself, if f32 with x's stride, else overlaps
+                       nothing */
+
+    /* Bytes from row to row, < 2^32. */
+    uint64_t x_stride; /* >= 4 * K, a multiple of 16 */
+    uint64_t y_stride; /* >= 4 * K, a multiple of 16; NW_F16: >= 2 * K, of 8 */
+} nw_norm;
+
+#define NW_NORM_INIT                                                                               \
+    { sizeof(nw_norm), 0, 0, 0, 1e-6f, NULL, NULL, NULL, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_rms_norm(nw_context *context, const nw_norm *norm, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads y_type only. */
+NW_API nw_status nw_rms_norm_prepare(nw_context *context, const nw_norm *norm);
 
 /* ---- layouts ---- */
 

@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE.parents[1] / "gen")]
 
 import header  # noqa: E402
 import targets  # noqa: E402
+from faces import face, python_module  # noqa: E402
 
 BUILD = Path(os.environ.get("NIBBLEWAVE_BUILD", HERE.parents[1] / "build"))
 GFX = os.environ.get("NIBBLEWAVE_WHEEL_GFX", "gfx1151").split(",")
@@ -64,6 +65,7 @@ def contents() -> dict[str, Path | bytes]:
     sources = [path for path in sorted((HERE / "nibblewave").rglob("*")) if path.suffix == ".py" or path.name == "py.typed"]
     out: dict[str, Path | bytes] = {str(path.relative_to(HERE)): path for path in sources}
     out["nibblewave/abi.py"] = header.module(CAPI.read_text()).encode()
+    out["nibblewave/ops.py"] = python_module.python(face.load_all(HERE.parents[1])).encode()
     simulated = tuple(target.name for target in targets.read(HERE.parents[1] / "gen/targets.toml").supported)
     out["nibblewave/targets.py"] = f'"""Targets of the simulated GPU; generated from gen/targets.toml."""\n\nNAMES = {simulated}\n'.encode()
     out["nibblewave/lib/libnibblewave.so"] = there(BUILD / "lib/libnibblewave.so", "build the target nibblewave")

@@ -20,7 +20,8 @@ public:
     u32 rule; // its place among the family's rules
 };
 
-// text: {} stands for a number, {x} for one in hexadecimal, {w} for a word.
+// text: {} stands for a number, {x} for one in hexadecimal, {f} for the f32 of its bits, {w} for a
+// word.
 [[noreturn]] void refuse(std::string_view family, u32 rule, std::string_view text,
                          std::initializer_list<u64> values);
 
@@ -105,6 +106,8 @@ struct Family {
     void (*settle)(Op &, const Kernel &, const Machine &);
     // Computes derived arguments; checks those that the caller chose. Throws Refusal.
     void (*derive)(Op &, const Kernel &, const Machine &);
+    // Strides that are 0 become the least that the contract takes.
+    void (*contiguous)(Op &);
     void (*pack)(const Op &, std::byte *); // the kernarg segment, of an op that is derived
     Number grid;
     u32 (*dynamic_lds)(const Op &, const Kernel &, const Machine &);
@@ -131,6 +134,7 @@ struct OpContract {
     std::string_view name;
     void (*check_shape)(const Op &);
     void (*check_operands)(const Op &);
+    void (*contiguous)(Op &); // as Family's
     std::span<const Operand> operands;
     std::span<const RowPointer> rows;
     u64 counters, piece; // bytes: counters at the start of the workspace; alignment of its parts

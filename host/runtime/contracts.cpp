@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ void refuse(std::string_view family, u32 rule, std::string_view text,
         const std::string_view kind = text.substr(brace + 1, end - brace - 1);
         const u64 v = value < values.end() ? *value++ : 0;
         out += kind == "x"   ? fmt::format("{:#x}", v)
+               : kind == "f" ? fmt::format("{}", std::bit_cast<f32>(static_cast<u32>(v)))
                : kind == "w" ? std::string(v < std::size(words) ? words[v] : "?")
                              : fmt::format("{}", v);
         text.remove_prefix(end + 1);

@@ -36,8 +36,8 @@ import vopd  # noqa: E402
 dual.use(BUILD / "gen/list_schedule")
 
 __all__ = [
-    "BUILD", "ROOT", "catalogue", "contract", "cover", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
-    "render", "series_waits", "shared", "spelling", "targets", "templates", "tools", "vopd",
+    "BUILD", "ROOT", "catalogue", "contract", "cover", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy",
+    "regs", "render", "series_waits", "shared", "spelling", "targets", "templates", "tools", "vopd",
 ]  # fmt: skip
 
 

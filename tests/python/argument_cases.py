@@ -140,6 +140,8 @@ def device_products() -> list[tuple[Callable[..., Any], dict[str, tuple[str, Any
                               "bias": ("optional", on(half(4, 24))), "weights": ("optional", factors), "silu_gate_up": flag,
                               "perm": ("optional", orders), "lists": ("lists", lists), "allocate": allocate, "stream": stream}, {}),
         (context.moe_align, {"ids": ("array", ids), "experts": ("count", 4), "lists": ("lists", lists), "stream": stream}, {}),
+        (context.rms_norm, {"x": ("array", f32), "w": ("optional", on(numpy.ones(256, numpy.float32))), "out": ("out", on.zeros((6, 256), "float32")),
+                            "eps": ("real", 1e-5), "stream": stream}, {}),
         (context.attention, {"q": ("array", heads), "k": ("array", keys), "v": ("array", keys), "out": ("out", attended), "causal": ("flag", True),
                              "scale": ("scale", None), "stream": stream}, {}),
         # gfx12's: on gfx1151 what is right is refused, too
@@ -191,6 +193,7 @@ def host_products() -> list[tuple[Callable[..., Any], dict[str, tuple[str, Any]]
         (reference.gguf_moe_linear, moe, {}),
         (reference.gguf_moe_linear_fp8, {"x": ("host", e4m3), "x_scales": ("host", their), "w": ("host", experts), "type": kind, "ids": ("host", ids)}, {}),
         (reference.gguf_moe_act, {**moe, "bias": ("host or none", half(4, 24)), "swiglu": flag, "alpha": ("real", 1.7), "limit": ("real", 7.0)}, {}),
+        (reference.rms_norm, {"x": ("host", x), "w": ("host or none", half(256)), "eps": ("real", 1e-5)}, {}),
         (reference.attention, {"q": ("host", heads), "k": ("host", keys), "v": ("host", keys), "causal": ("flag", True), "scale": ("scale of host", None)}, {}),
         (gguf.block, {"type": kind}, {}), (gguf.columns, {"type": kind, "row_bytes": ("whole", 272)}, {}),
         (gguf.dequantize, {"w": ("any shape", w), "type": kind}, {}), (gguf.quantize_q8_0, {"w": ("any shape", x)}, {}),
@@ -242,7 +245,7 @@ class Arguments(unittest.TestCase):
         """Public functions of the package and of its public classes and modules."""
         named = {call.__qualname__ for call, *_ in (*device_products(), *host_products())}
         wanted = {"simulate", "DeviceArray", "DeviceArray.zeros", "DeviceArray.__dlpack__", "Context", "pack", "pack_zeros"}
-        for owner in (nw.Context, reference, gguf):
+        for owner in (nw.Context, *nw.Context.__bases__, reference, gguf):
             prefix = f"{owner.__name__}." if inspect.isclass(owner) else ""
             functions = {name: f for name, f in vars(owner).items() if inspect.isfunction(f) and not name.startswith("_")}
             wanted |= {prefix + name for name, f in functions.items() if f.__module__ == getattr(owner, "__module__", None) or f.__module__ == owner.__name__}

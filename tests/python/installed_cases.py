@@ -306,6 +306,23 @@ class Package(unittest.TestCase):
             with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
                 moe(**changed)
 
+    def test_rms_norm(self) -> None:
+        context, x, w = nw.Context(), RANDOM.standard_normal((5, 520)).astype(numpy.float32), RANDOM.random(512).astype(numpy.float32)
+        on, rows = nw.DeviceArray(x), x[:, :512]
+        for out in (nw.DeviceArray.zeros((5, 512), "float32"), nw.DeviceArray.zeros((5, 512), "float16")):
+            context.rms_norm(Strided(on, (5, 512), (520, 1)), nw.DeviceArray(w), out=out, eps=1e-5)
+            close(out, reference.rms_norm(rows, w, 1e-5), 1e-3 if out.numpy().dtype == numpy.float16 else 1e-6)
+        for says, wrong in (
+            ("out has shape [5, 256]: it must be [M, K] = [5, 512]", {"out": nw.DeviceArray.zeros((5, 256), "float32")}),
+            ("w is of type f16: it must be f32; convert it", {"w": nw.DeviceArray(half(512))}),
+            ("eps = -1: must be finite and at least 0", {"eps": -1.0}),
+            ("eps = '1': it must be a number", {"eps": "1"}),
+        ):
+            arguments = {"w": nw.DeviceArray(w), "out": nw.DeviceArray.zeros((5, 512), "float32")} | wrong
+            with self.assertRaises((ValueError, nw.Error), msg=says) as raised:
+                context.rms_norm(nw.DeviceArray(numpy.ascontiguousarray(rows)), **arguments)
+            self.assertIn(says, str(raised.exception))
+
     def test_attention(self) -> None:
         q, k, v = half(1, 160, 4, 64), half(1, 160, 2, 64), half(1, 160, 2, 64)
         out = nw.DeviceArray.zeros(q.shape, "float16")

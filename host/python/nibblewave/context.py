@@ -12,6 +12,7 @@ from typing import Any
 from . import abi, checks, hip
 from .gguf import block, columns
 from .library import KERNELS, LIBRARY, S, call, fill, struct
+from .ops import Ops
 from .scalars import flag, shown, whole
 from .tensors import SIZES, Tensor, stream_of, tensor
 
@@ -32,7 +33,7 @@ def _zeros_kind(z: Tensor | None, like: Tensor) -> int:
     return abi.NW_ZEROS_EIGHT if z is None else abi.NW_ZEROS_TYPED if z.dtype == like.dtype else abi.NW_ZEROS_PACKED
 
 
-class Context:
+class Context(Ops):
     """The calling thread's current HIP device and the kernels loaded on it. Any number of threads may use one."""
 
     def __init__(self, kernels: str | os.PathLike[str] | None = None) -> None:

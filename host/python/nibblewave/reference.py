@@ -264,6 +264,13 @@ def gguf_moe_act(x: Array, w: Array, type: str, ids: Array, bias: Array | None =
     return numpy.where(there[..., None], (up + 1) * gate / (1 + numpy.exp(power)), 0)
 
 
+def rms_norm(x: Array, w: Array | None = None, eps: float = 1e-6) -> Array:
+    """float64 [M, K]: rows of x [M, K] divided by the root of their mean square + eps, times w [K] or 1."""
+    rows = values(array(x, "x", "numbers", None, None, says="[M, K]"))
+    y = rows / numpy.sqrt((rows**2).mean(-1, keepdims=True) + real(eps, "eps"))
+    return y if w is None else y * values(array(w, "w", "numbers", x.shape[1], says="[K]"))
+
+
 def attention(q: Array, k: Array, v: Array, causal: bool = True, scale: float | None = None) -> numpy.ndarray:
     """float64 [B, Sq, H, D] of q [B, Sq, H, D] and k, v [B, Sk, Hk, D]."""
     (b, sq, h, d), hk = array(q, "q", "numbers", None, None, None, None, says="[B, Sq, H, D]").shape, 0

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The faces of an op: nibblewave.h has what gen/faces/c_header.py writes, which reads as the rest of it; mistakes in an op.toml are named."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from generator import ROOT, catalogue
+
+from faces import c_functions, c_header, face, python_module
+
+FAMILIES = catalogue.families_of(ROOT)
+FACES = face.load_all(ROOT)
+RMS_NORM = next(one for one in FACES if one.op == "rms_norm")
+
+
+class Header(unittest.TestCase):
+    def test_is_as_written(self) -> None:
+        header = (ROOT / "host/capi/nibblewave.h").read_text()
+        self.assertEqual(header, c_header.with_parts(header, FACES), "an op.toml has changed: python3 -B gen/faces/c_header.py .")
+
+    def test_columns(self) -> None:
+        for one in FACES:
+            for line in c_header.header(one).splitlines():
+                self.assertLessEqual(len(line), c_header.WIDTH, line)
+
+    def test_types(self) -> None:
+        text = c_header.header(RMS_NORM)
+        for line in ("size_t size;    /* sizeof(nw_norm); NW_NORM_INIT sets it */", "int32_t y_type; /* of y: NW_F32 or NW_F16 */", "const float *x; /*",
+                     "void *y;        /*", "uint64_t x_stride; /*", "float eps; "):  # fmt: skip
+            self.assertIn(line, text)
+
+    def test_a_header_without_a_place(self) -> None:
+        with self.assertRaisesRegex(ValueError, "has no place for rms_norm: write the line `/\\* op: rms_norm \\*/` where it belongs"):
+            c_header.with_parts("/* ---- layouts ---- */", [RMS_NORM])
+
+
+class Code(unittest.TestCase):
+    def test_every_member_is_set(self) -> None:
+        for one in FACES:
+            functions, typed = c_functions.functions([one]), c_functions.typed([one])
+            for m in one.members:
+                self.assertIn(f"op.{m.sets} = ", functions)
+                self.assertIn(f"op.{m.sets} = ", typed)
+
+    def test_python_compiles(self) -> None:
+        compile(python_module.python(FACES), "ops.py", "exec")
+
+
+class Mistakes(unittest.TestCase):
+    def refused(self, old: str, new: str) -> str:
+        text = (ROOT / "asm/ops/rms_norm/op.toml").read_text()
+        self.assertIn(old, text)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "asm/ops/rms_norm/op.toml"
+            file.parent.mkdir(parents=True)
+            file.write_text(text.replace(old, new))
+            with self.assertRaises(ValueError) as raised:
+                face.load(Path(folder), FAMILIES)
+            shutil.rmtree(folder, ignore_errors=True)
+            return str(raised.exception)
+
+    def test_are_named(self) -> None:
+        for old, new, says in (
+            ('family = "rms_norm"', 'family = "rms"', "[face] family: 'rms' is no family"),
+            ('w = "', 'v = "', "[face] v: is no size or argument of rms_norm: y_type, m, k, x"),
+            ('y_stride = ">= 4 * K, a multiple of 16; NW_F16: >= 2 * K, of 8"\n', "", "[face] members: y_stride missing"),
+            ('f32 = "NW_F32", ', "", "[face] y_type: enumerators are of f16: they must be of every word"),
+            ('says = "finite, >= 0", init', 'says = "finite, >= 0", start', "[face] eps: start: no key of a member: "),
+            ("operand = ", "argument = ", "[face] argument: no key of [face]"),
+        ):
+            with self.subTest(says):
+                self.assertIn(says, self.refused(old, new))
+
+
+if __name__ == "__main__":
+    unittest.main()

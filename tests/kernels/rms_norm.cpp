@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// rms_norm: within what its contract states of the f64 reference, in place and not, and nothing but
+// the rows' own.
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/half.h"
+#include "check/check.h"
+#include "ref/rms_norm.h"
+#include "runtime/launch.h"
+#include "runtime/typed_ops.h"
+
+using namespace nw;
+using check::Region;
+using check::Test;
+
+namespace {
+
+struct Rows {
+    u32 m, k;
+    std::vector<f32> x, w; // [M, K]; [K], empty: null
+    f32 eps = 1e-6f;
+    u32 pad = 0; // elements between rows
+    bool in_place = false;
+};
+
+Rows random(Rng &rng, u32 m, u32 k, f32 size = 1) {
+    Rows out{m, k, std::vector<f32>(u64{m} * k), std::vector<f32>(k)};
+    for (f32 &x : out.x)
+        x = static_cast<f32>(rng.normal()) * size;
+    for (f32 &w : out.w)
+        w = static_cast<f32>(1 + 0.25 * rng.normal());
+    return out;
+}
+
+// Of r, relatively; then two products in f32.
+f64 relative_error(const Kernel &kernel, u32 k) {
+    return 0x1p-22 + (k / (4.0 * kernel.number("lanes")) + 11) * 0x1p-25 + 0x1p-23;
+}
+
+// As `values` with the row's padding of a poison that no result is.
+template <class T>
+std::vector<T> apart(std::span<const T> values, u32 m, u32 k, u32 pad, T poison) {
+    std::vector<T> out(m * (u64{k} + pad), poison);
+    for (u64 row = 0; row < m; ++row)
+        std::copy_n(&values[row * k], k, &out[row * (k + pad)]);
+    return out;
+}
+
+void check_values(Test &t, const Kernel &kernel, const Rows &p, const std::vector<f32> &got,
+                  std::source_location where) {
+    const std::vector<f64> want = ref::rms_norm(p.x, p.w, p.m, p.k, p.eps);
+    const bool halves = kernel.param("y_type") == "f16";
+    const f64 relative = relative_error(kernel, p.k);
+    for (u64 i = 0; i < want.size(); ++i) {
+        const f64 y = got[i / p.k * (p.k + p.pad) + i % p.k], most = std::fabs(want[i]) * relative;
+        const auto rounded = [&](f64 v) {
+            return halves ? f64{f16_to_f32(f32_to_f16(f32(v)))} : v;
+        };
+        const f64 tiny = halves ? 0 : 0x1p-149;
+        if (y >= rounded(want[i] - most) - tiny && y <= rounded(want[i] + most) + tiny)
+            continue;
+        if (std::isnan(y) && std::isnan(want[i]))
+            continue;
+        return t.fail(
+            fmt::format("y[{},{}] is {}, not {} within {}", i / p.k, i % p.k, y, want[i], most),
+            where);
+    }
+}
+
+void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
+                std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} pad={} {}", p.m, p.k, p.pad, what));
+    const bool halves = kernel.param("y_type") == "f16";
+    const u64 row = p.k + p.pad, size = halves ? 2 : 4;
+    const Region x = t.region<f32>(apart<f32>(p.x, p.m, p.k, p.pad, NAN)), w = t.region<f32>(p.w),
+                 y = t.region<u8>(std::vector<u8>(p.m * row * size, 0x5e));
+    const bool in_place = p.in_place && !halves;
+    launch(t.modules, kernel,
+           ops::RmsNorm{.y_type = halves ? "f16" : "f32",
+                        .m = p.m,
+                        .k = p.k,
+                        .eps = p.eps,
+                        .x = static_cast<const f32 *>(x.data()),
+                        .w = p.w.empty() ? nullptr : static_cast<const f32 *>(w.data()),
+                        .y = in_place ? x.data() : y.data(),
+                        .x_stride = 4 * row,
+                        .y_stride = size * row});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("w", w, where);
+    if (!in_place)
+        t.unchanged("x", x, where);
+    const Region &result = in_place ? x : y;
+    t.guards_clean("y", result, where);
+    std::vector<f32> got;
+    if (halves)
+        for (u16 word : result.read_as<u16>())
+            got.push_back(f16_to_f32(word));
+    else
+        got = result.read_as<f32>();
+    check_values(t, kernel, p, got, where);
+    const std::vector<u8> bytes = result.read_as<u8>();
+    for (u64 i = 0; i < p.m && !in_place; ++i)
+        for (u64 at = (i * row + p.k) * size; at < (i + 1) * row * size; ++at)
+            if (bytes[at] != 0x5e)
+                return t.fail(fmt::format("byte {} of y, between its rows, is written", at), where);
+}
+
+// Rows of very large and very small values, zeros, and what is not finite.
+void sizes(Test &t, const Kernel &kernel) {
+    for (const f32 size : {0x1p50f, 0x1p-50f, 0x1p-100f, 0.0f})
+        check_rows(t, kernel, random(t.rng, 5, 264, size), "size");
+    Rows p = random(t.rng, 4, 264);
+    p.x[7] = NAN;               // the whole row
+    p.x[p.k + 9] = INFINITY;    // r is 0: NaN there, 0 elsewhere
+    p.x[2 * p.k + 9] = 0x1p80f; // the same, as its square is infinite in f32
+    t.shape("not finite");
+    const Region x = t.region<f32>(p.x), w = t.region<f32>(p.w),
+                 y = t.region<f32>(std::vector<f32>(p.x.size(), -777.0f));
+    if (kernel.param("y_type") != "f32")
+        return;
+    launch(t.modules, kernel,
+           ops::RmsNorm{.y_type = "f32",
+                        .m = p.m,
+                        .k = p.k,
+                        .eps = p.eps,
+                        .x = static_cast<const f32 *>(x.data()),
+                        .w = static_cast<const f32 *>(w.data()),
+                        .y = y.data(),
+                        .x_stride = 4 * p.k,
+                        .y_stride = 4 * p.k});
+    t.modules.device().synchronize();
+    ++t.launches;
+    const std::vector<f32> got = y.read_as<f32>();
+    for (u64 i = 0; i < 3 * p.k; ++i) {
+        const bool nan = i < p.k || i == p.k + 9;
+        if (nan != std::isnan(got[i]) || (!nan && got[i] != 0))
+            return t.fail(
+                fmt::format("y[{},{}] is {}, not {}", i / p.k, i % p.k, got[i], nan ? "NaN" : "0"),
+                std::source_location::current());
+    }
+}
+
+} // namespace
+
+CHECK_FAMILY(rms_norm) {
+    if (t.entry)
+        return check_rows(t, kernel, random(t.rng, 2, 64), "entry");
+    const u32 span = 4 * kernel.number("lanes") * kernel.number("pieces"); // of k
+    Rows padded = random(t.rng, 6, 2 * span + 260);
+    padded.pad = 8;
+    check_rows(t, kernel, padded, "three spans");
+    Rows plain = random(t.rng, 5, span - 4);
+    plain.w.clear();
+    check_rows(t, kernel, plain, "no weights");
+    Rows over = random(t.rng, 3, span + 64);
+    over.in_place = true;
+    check_rows(t, kernel, over, "in place");
+    sizes(t, kernel);
+    if (t.checkers)
+        return;
+    for (const check::EdgeShape &shape : check::edge_shapes(kernel))
+        check_rows(t, kernel, random(t.rng, shape.m, shape.k), "edge");
+    Rows large = random(t.rng, 2, 32768);
+    large.eps = 0;
+    check_rows(t, kernel, large, "eps 0");
+}
