@@ -57,6 +57,7 @@ const Suite suites[] = {
      {},
      {"splitk_w4a16"}},
     {"micro", "what nw micro measures", {}, {}, probes},
+    {.name = "ops", .help = "ops that are no products", .m = {1, 8, 32, 512}},
     {.name = "pack", .help = "the speed of nw pack", .kernels = false},
     {.name = "gguf",
      .help = "products with weights of GGUF files",

@@ -15,6 +15,7 @@
 #include "measure/shapes.h"
 #include "nw/choose/attention.h"
 #include "nw/choose/experts.h"
+#include "nw/choose/op.h"
 #include "nw/choose/quantized.h"
 #include "nw/choose/row.h"
 #include "nw/commands.h"
@@ -386,9 +387,9 @@ void add_choose(CLI::App &app) {
                     "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
                     "others: the fastest of the kernels that were timed beside it.");
     const CLI::App *attention = add_choose_attention(*command),
-                   *experts = add_choose_experts(*command);
-    command->callback([o, n, k, attention, experts] {
-        if (attention->parsed() || experts->parsed())
+                   *experts = add_choose_experts(*command), *op = add_choose_op(*command);
+    command->callback([o, n, k, attention, experts, op] {
+        if (attention->parsed() || experts->parsed() || op->parsed())
             return;
         for (const CLI::Option *option : {n, k}) // not of the subcommand
             if (option->empty())

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "measure/op_clock.h"
+
+#include <algorithm>
+
+#include "measure/cold_product.h"
+
+namespace nw {
+
+namespace {
+
+// Buffers of the operands, whose addresses the op gets.
+std::vector<hip::Buffer> allocate_operands(const hip::Device &device, Op &op, const Plan &plan,
+                                           u64 &bytes) {
+    const OpContract *contract = contract_of(op.kind);
+    std::vector<hip::Buffer> out;
+    for (const Operand &operand : contract ? contract->operands : plan.kernel->contract->operands) {
+        const u64 size = operand.bytes(op, *plan.kernel, plan.machine);
+        if (size == 0)
+            continue;
+        out.push_back(device.allocate(round_up<u64>(size, page)));
+        out.back().fill(0); // times do not depend on values, but nothing reads what nobody wrote
+        op.*operand.argument = address(out.back().data());
+        if (operand.argument != &Op::workspace)
+            bytes += size;
+    }
+    return out;
+}
+
+} // namespace
+
+OpTime time_op(const hip::Device &device, Op op) {
+    const Machine machine = machine_of(device);
+    const Family *checked = check_shape(op);
+    const OpContract *contract = contract_of(op.kind);
+    (contract ? contract->contiguous : choose(machine.target->name, op).contract->contiguous)(op);
+    if (contract)
+        op.workspace_bytes = workspace_for_any(op, machine);
+    OpTime out{.plan = plan(op, machine, checked)};
+    const std::vector<hip::Buffer> buffers = allocate_operands(device, op, out.plan, out.bytes);
+    out.plan = plan(op, machine, checked);
+    Modules modules(device, {});
+    out.plan.each_kernel([&](const Kernel &kernel) { modules.function(kernel); });
+    const hip::Event start = device.event(), stop = device.event();
+    for (int run = 0; run < 2; ++run) {
+        device.record(start);
+        launch(modules, out.plan);
+        device.record(stop);
+    }
+    out.us = 1000 * f64{device.elapsed_ms(start, stop)};
+    need_time(device, out.us);
+    return out;
+}
+
+} // namespace nw
