@@ -51,6 +51,7 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
         {"--suite all", "--suite all",
          "layer, decode, prefill, mid, moe, stride, golden, sim, validate, sensitivity, micro, "
+         "ops, "
          "pack"},
         {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
         {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
