@@ -116,8 +116,47 @@ class BenchModel(unittest.TestCase):
                    | {"general.architecture": "gemma2", "gemma2.attention.sliding_window": 128})  # fmt: skip
         self.assertEqual(self.attention(self.passes(*options)["tg2"]), {window: 1, full: 1})
         self.model(*DENSE, metadata=METADATA | {"toy.attention.sliding_window": 128})
-        said = "attention.sliding_window 128: no sliding_window_pattern says which layers have it"
+        said = "attention.sliding_window 128: neither sliding_window_pattern nor layer_types of a config.json"
         self.assertEqual(self.attention(self.passes(*options, said=said)["tg2"]), {full: 2})
+
+    def windows(self, architecture: str, layers: int, more: models.Metadata = {}) -> str:
+        """Which of so many layers have a window: "ww." for the first two of three. Each has other heads, so that none are alike."""
+        heads = [KEY_HEADS * (n + 1) for n in range(layers)]
+        own = {key.replace("toy.", f"{architecture}."): value for key, value in METADATA.items()}
+        own |= {"general.architecture": architecture, f"{architecture}.attention.head_count": heads, f"{architecture}.attention.sliding_window": 128,
+                f"{architecture}.attention.key_length": HEAD}  # fmt: skip
+        models.write_gguf(self.path, [*ENDS, *(t for n in range(layers) for t in layer(n))], own | more)
+        ops = self.attention(self.passes("--prompt", "0", "--gen", "2", "--depth", "1024")["tg2"])
+        names = {int(shape.split("/")[0]): name for name, shape in ops}
+        return "".join("w" if "window" in names[h] else "." for h in heads)
+
+    def test_patterns_of_architectures(self) -> None:
+        """llama.cpp's own, where the file has none; a number of the file is another period, not another phase."""
+        self.assertEqual(self.windows("gemma3n", 6), "wwww.w")
+        self.assertEqual(self.windows("smallthinker", 5), ".www.")
+        self.assertEqual(self.windows("smallthinker", 4, {"smallthinker.attention.sliding_window_pattern": 2}), ".w.w")
+        self.assertEqual(self.windows("exaone4", 4), "....")  # but the one of 64 layers
+
+    def test_a_config_beside_the_file_says_which_layers_have_a_window(self) -> None:
+        config, types = self.path.parent / "config.json", ["full_attention", "sliding_attention"]
+        full, window = ("attention", "8/2 x 64, 1026 keys"), ("attention, window 128", "8/2 x 64, 128 keys")
+        metadata = METADATA | {"toy.attention.sliding_window": 128}
+
+        def counted(of: object, said: str, metadata: models.Metadata = metadata) -> dict:
+            config.write_text(of if isinstance(of, str) else json.dumps(of))
+            self.model(*DENSE, metadata=metadata)
+            return self.attention(self.passes("--prompt", "0", "--gen", "2", "--depth", "1024", said=said)["tg2"])
+
+        for of in ({"layer_types": types}, {"text_config": {"layer_types": types, "sliding_window": 128}}, {"sliding_window_pattern": 2}):
+            self.assertEqual(counted(of, f"which layers have the window: {'layer_types' if 'layer' in str(of) else 'sliding_window_pattern'} of"),
+                             {full: 1, window: 1})  # fmt: skip
+        # the file's own array counts, and nothing is said of config.json
+        pattern = {"toy.attention.sliding_window_pattern": [True, True]}
+        self.assertEqual(counted({"layer_types": types}, "", metadata | pattern), {window: 2})
+        # of another model, or broken
+        self.assertEqual(counted({"layer_types": types * 2}, "not read: its layer_types are of 4 layers, the GGUF file has 2"), {full: 2})
+        self.assertEqual(counted({"layer_types": types, "sliding_window": 64}, "not read: its sliding_window is 64, the GGUF file's 128"), {full: 2})
+        self.assertEqual(counted("{", "config.json: not read: "), {full: 2})
 
     def test_experts_are_those_that_tokens_meet(self) -> None:
         self.model(*EXPERTS, metadata=METADATA | {"toy.expert_used_count": 2})

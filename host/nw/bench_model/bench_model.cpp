@@ -344,9 +344,11 @@ by bytes: a tensor's bytes at the rate that DRAM sustains: norms, a router, the 
 of types or shapes without a kernel, which nw names. Attention is causal, with a cache in f16.
 Read of the file: each layer's tensors, and of its metadata, each a number or an array with one for each layer:
 attention.head_count, head_count_kv (0: no attention), key_length, key_length_swa, sliding_window, sliding_window_pattern
-(an array: which layers have the window; a number: every how many-th has not; without it llama.cpp's own for cohere2,
-exaone4, gemma2, gemma3, gemma3n, gpt-oss, olmo2), nextn_predict_layers: the last layers are for drafts, in no pass;
-expert_used_count, embedding_length. Layers without attn_k, attn_q or attn_qkv, or with ssm_*, are linear attention.
+(an array: which layers have the window; a number: every how many-th has not), nextn_predict_layers: the last layers are for
+drafts, in no pass; expert_used_count, embedding_length. Without an array, layer_types or sliding_window_pattern of a config.json in
+the file's folder says which layers have the window, if it is of as many layers and the same window. Without both it is llama.cpp's
+own period, for afmoe, cohere2, cohere2moe, exaone4, gemma2, gemma3, gemma3n, gemma-embedding, gpt-oss, modern-bert, olmo2, plamo3,
+smallthinker. Layers without attn_k, attn_q or attn_qkv, or with ssm_*, are linear attention.
 Not counted: rotations, additions, scans of linear attention, sampling, and the host.
 On a simulated device times are modelled; tensors' contents are not read.)";
 

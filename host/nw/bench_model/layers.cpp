@@ -7,23 +7,18 @@
 #include <limits>
 
 #include "formats/gguf_values.h"
+#include "nw/bench_model/windows.h"
 
 namespace nw::cli {
 
 namespace {
 
-// Every how many-th layer sees all keys where files have a window and no pattern: llama.cpp has
-// these numbers in its code.
-struct Period {
-    std::string_view architecture;
-    u64 layers;
-};
-constexpr Period periods[] = {{"cohere2", 4}, {"exaone4", 4}, {"gemma-embedding", 6}, {"gemma2", 2},
-                              {"gemma3", 6},  {"gemma3n", 5}, {"gpt-oss", 2},         {"olmo2", 4}};
-
 u64 number_of(const GgufValue &value) {
     return value.type == GgufType::boolean ? u64{truth(value)} : unsigned_number(value).value_or(0);
 }
+
+constexpr std::string_view window_key = "attention.sliding_window",
+                           pattern_key = "attention.sliding_window_pattern";
 
 bool fits_u32(u64 n) { return n <= std::numeric_limits<u32>::max(); }
 
@@ -34,6 +29,9 @@ ModelLayers::ModelLayers(const GgufModel &model) : model_(model) {
         if (const auto layer = layer_of(t->name))
             count_ = std::max(count_, *layer + 1);
     draft_ = std::min(number("nextn_predict_layers").value_or(0), count_);
+    const u64 window = number(window_key).value_or(0);
+    if (const GgufValue *own = window_pattern(); window && !(own && own->type == GgufType::array))
+        config_windows_ = windows_of_config(model.path(), count_ - draft_, window, config_note_);
 }
 
 std::optional<u64> ModelLayers::number(std::string_view key, std::optional<u64> layer) const {
@@ -81,22 +79,25 @@ bool ModelLayers::has_attention(u64 layer) const {
     return (has("attn_qkv") && !recurrent) || (has("attn_q") && !has("attn_kv_a_mqa"));
 }
 
+const GgufValue *ModelLayers::window_pattern() const {
+    return model_.first().find(fmt::format("{}.{}", model_.architecture(), pattern_key));
+}
+
+// Layer by layer as the file says it, else config.json beside it; else by the period that the file
+// or llama.cpp has.
 u64 ModelLayers::window(u64 layer) const {
-    const u64 window = number("attention.sliding_window", layer).value_or(0);
+    const u64 window = number(window_key, layer).value_or(0);
     if (window == 0)
         return 0;
-    const std::string key = "attention.sliding_window_pattern";
-    const GgufValue *pattern =
-        model_.first().find(fmt::format("{}.{}", model_.architecture(), key));
-    if (pattern && pattern->type == GgufType::array)
-        return number(key, layer).value_or(0) ? window : 0;
-    const auto known = std::ranges::find(periods, model_.architecture(), &Period::architecture);
-    const std::optional<u64> period =
-        pattern ? number(key)
-                : (known != std::end(periods) ? std::optional(known->layers) : std::nullopt);
-    if (!period)
-        return 0;
-    return *period == 0 || layer % *period < *period - 1 ? window : 0;
+    const GgufValue *own = window_pattern();
+    if (own && own->type == GgufType::array)
+        return number(pattern_key, layer).value_or(0) ? window : 0;
+    if (layer < config_windows_.size())
+        return config_windows_[layer] ? window : 0;
+    std::optional<WindowPattern> pattern = known_pattern(model_.architecture(), count_ - draft_);
+    if (own)
+        pattern = WindowPattern{number(pattern_key).value_or(0), pattern && pattern->full_first};
+    return pattern && pattern->has_window(layer) ? window : 0;
 }
 
 std::optional<ModelAttention> ModelLayers::attention_of(u64 layer, std::string &why) const {
@@ -127,6 +128,8 @@ std::vector<ModelAttention> ModelLayers::attention(std::vector<std::string> &why
         if (std::ranges::find(why, text) == why.end())
             why.push_back(std::move(text));
     };
+    if (!config_note_.empty())
+        say(config_note_);
     bool any = false;
     for (u64 layer = 0; layer < count_ - draft_; ++layer) {
         // An array says 0 for a layer without attention.
@@ -150,11 +153,13 @@ std::vector<ModelAttention> ModelLayers::attention(std::vector<std::string> &why
     }
     if (!any)
         say("attention isn't counted: no layer has a tensor attn_k, attn_qkv or attn_q");
-    const u64 window = number("attention.sliding_window").value_or(0);
-    if (window && std::ranges::none_of(out, [](const ModelAttention &a) { return a.window > 0; }))
-        say(fmt::format("attention.sliding_window {}: no sliding_window_pattern says which layers "
-                        "have it: all are counted with all keys",
-                        window));
+    const u64 window = number(window_key).value_or(0);
+    if (window && config_windows_.empty() &&
+        std::ranges::none_of(out, [](const ModelAttention &a) { return a.window > 0; }))
+        say(fmt::format(
+            "{} {}: neither sliding_window_pattern nor layer_types of a config.json beside "
+            "the file says which layers have it: all are counted with all keys",
+            window_key, window));
     return out;
 }
 

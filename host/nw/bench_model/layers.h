@@ -36,12 +36,15 @@ public:
 
 private:
     bool has_attention(u64 layer) const;
+    const GgufValue *window_pattern() const; // of the file; null: none
     u64 window(u64 layer) const;
     std::optional<ModelAttention> attention_of(u64 layer, std::string &why) const;
 
     const GgufModel &model_;
     u64 count_ = 0; // of layers, draft layers included
     u64 draft_ = 0;
+    std::vector<bool> config_windows_; // by layer; empty: config.json has nothing to say
+    std::string config_note_;          // what was read of it, or why not
 };
 
 } // namespace nw::cli
