@@ -29,6 +29,8 @@ std::string group_id(const std::string &gfx) {
     return is_gfx12(gfx) ? "ttmp9" : target_of(gfx).init16 ? "s15" : "s2";
 }
 
+const timing::Part &usual() { return *timing::find_part("7600"); }
+
 timing::Result timed(const Kind &kind, const timing::Part &part, bool exact, bool times = true) {
     const std::string gfx(part.gfx);
     TimedLaunch l;
@@ -93,16 +95,26 @@ timing::Result check_stream(const Kind &kind, const timing::Part &part) {
 
 TEST_CASE("a copy and a fill beyond the last cache: within 2 % of all workgroups' time") {
     const timing::Part &part = *timing::find_part("8060S");
-    for (const Kind &kind : {copy(part.mall_size * 2ull, part.gfx), fill(part.mall_size * 2ull)}) {
+    for (const Kind &kind : {copy(part.mall_size * 3ull, part.gfx), fill(part.mall_size * 3ull)}) {
         const timing::Result sampled = check_stream(kind, part);
         CHECK(sampled.groups_timed < sampled.groups);
     }
 }
 
+// Also what was executed before to know the work of later workgroups leaves no trace.
+TEST_CASE("where all workgroups are timed, the time is theirs to the cycle") {
+    const timing::Part &part = *timing::find_part("7900 XTX");
+    const timing::Result exact = timed(copy(part.mall_size / 2, part.gfx), part, true),
+                         all = timed(copy(part.mall_size / 2, part.gfx), part, false);
+    CHECK(all.groups_timed == all.groups);
+    CHECK(all.sampling_error == 0);
+    CHECK(all.cycles == exact.cycles);
+}
+
 TEST_CASE("the same on every part, smaller and much larger than its last cache" * all_tier()) {
     for (const timing::Part &part : timing::parts()) {
         const u64 last = std::max<u64>(part.mall_size, part.l2_size);
-        for (const u64 bytes : {last / 2, last * 5 / 4, last * 4}) {
+        for (const u64 bytes : {last / 2, last * 5 / 4, last * 3 / 2, last * 4}) {
             check_stream(copy(bytes, part.gfx), part);
             check_stream(fill(bytes), part);
         }
@@ -303,8 +315,6 @@ void check_kind(const Kind &kind, const timing::Part &part) {
     CHECK(std::abs(off) <= sampled.sampling_error + 1e-9);
     CHECK(sampled.occupancy <= 16);
 }
-
-const timing::Part &usual() { return *timing::find_part("7600"); }
 
 } // namespace
 

@@ -245,4 +245,13 @@ u64 Memory::bytes_in_use() const {
 
 u64 Memory::generation() const { return impl_->generation.load(std::memory_order_acquire); }
 
+u64 Memory::launch_slot() const {
+    const std::shared_lock lock(impl_->mutex);
+    return impl_->next_slot;
+}
+void Memory::set_launch_slot(u64 slot) {
+    const std::unique_lock lock(impl_->mutex);
+    impl_->next_slot = slot;
+}
+
 } // namespace nw::sim

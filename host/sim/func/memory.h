@@ -61,6 +61,11 @@ public:
     // Changes with every allocation or release: lets a wave cache the last `find`.
     u64 generation() const;
 
+    // Emulated addresses of launches' own memory come from a ring: its next slot. A trial run of a
+    // launch sets it back, so that the launch itself is timed as it would be without.
+    u64 launch_slot() const;
+    void set_launch_slot(u64);
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;

@@ -5,7 +5,8 @@
 //
 // A stream that writes takes longer once L2 and MALL are full of dirty lines: each line that enters
 // then evicts one. If that is still to come, caches see the accesses of the next generations, as
-// many as fill L2 and MALL (pass.h). Then comes the sample's second part, to the grid's end.
+// many as fill L2 and MALL (pass.h). Then comes the sample's second part, to the grid's end. A grid
+// that ends before or soon after they are full is played as a whole.
 #pragma once
 #include <span>
 #include <vector>
@@ -21,6 +22,8 @@ struct Stretch {
     What what;
     GroupRange groups;
     bool as_later = false; // left out: takes as long as the next played ones, not those before
+
+    bool is_played() const { return what == What::played; }
 };
 using Plan = std::vector<Stretch>; // of the whole grid, in order
 
@@ -74,6 +77,14 @@ public:
     void add_left_out(Result &r) const;
 
 private:
+    // Generations at the beginning of a second part that are not measured: the machine still has
+    // workgroups of before.
+    static constexpr u64 later_ends_aside = 1;
+    // Generations of the first part whose noise is that of pairs.
+    static constexpr size_t fewest_before = 12;
+    // Of its bandwidth: below, evicted lines don't delay others.
+    static constexpr f64 busy_memory = 0.6;
+
     // What a generation of a played stretch takes and moves, and how well that is known.
     struct Rate {
         size_t generations =
@@ -89,6 +100,8 @@ private:
     };
     Rate rate(size_t stretch) const;
     std::span<const Seen> measured(size_t stretch) const;
+    static u64 moved_by_dram(const MemoryCounts &); // bytes
+    static u64 moved_by_mall(const MemoryCounts &);
     f64 traffic(const MemoryCounts &) const; // cycles that it takes at least
     void decide(const Rate &, u64 started, u64 left, u64 over);
     u64 alike_until(const Rate &, u64 started) const;

@@ -53,6 +53,19 @@ const Executable *reader_of(const Dispatch &d, const ProgramFacts &facts) {
         .code.get();
 }
 
+// Of a trial run: the launch after it has the emulated addresses that it would have without.
+class SameLaunchSlot {
+public:
+    explicit SameLaunchSlot(Memory &m) : memory_(m), slot_(m.launch_slot()) {}
+    ~SameLaunchSlot() { memory_.set_launch_slot(slot_); }
+    SameLaunchSlot(const SameLaunchSlot &) = delete;
+    SameLaunchSlot &operator=(const SameLaunchSlot &) = delete;
+
+private:
+    Memory &memory_;
+    const u64 slot_;
+};
+
 } // namespace
 
 const Executable *slice_of(const Dispatch &d, const ProgramFacts &facts) {
@@ -124,6 +137,7 @@ std::vector<GroupWork> probe(const std::vector<u64> &groups, const Dispatch &d, 
     own.observer = &recorder;
     own.checker = nullptr;
     std::vector<GroupWork> found;
+    const SameLaunchSlot same(memory);
     try {
         size_t at = 0;
         sim::run(d, memory, device, own, [&](Context &c) {
