@@ -147,6 +147,21 @@ TEST_CASE("a wave leaves its slot at s_endpgm: no more waves than slots, whateve
     CHECK(l.result.occupancy <= 16);
 }
 
+TEST_CASE("s_endpgm waits for stores if endpgm_waits says so") {
+    for (const u32 waits : {0, 1}) {
+        TimedLaunch l;
+        l.grid = {1, 1, 1};
+        l.own_costs = true;
+        l.costs = timing::costs_for("gfx1100");
+        l.costs.endpgm_waits = waits;
+        time({.gfx = "gfx1100",
+              .body = "v_lshlrev_b32 v2, 2, v0\nglobal_store_b32 v2, v0, s[2:3]\n"},
+             l);
+        const u64 after = l.issues("s_endpgm").back() - l.issues("global_store").back();
+        CHECK((after >= l.costs.store_latency) == (waits == 1));
+    }
+}
+
 TEST_CASE("requests to caches have a cost, padding after the end needs none") {
     const auto cost = [](const std::string &what, const std::string &gfx) {
         const auto l = timed(what + "\ns_mov_b32 s20, 1\n", gfx);

@@ -86,6 +86,8 @@ void Core::prepare(TimedWave &w) {
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr[r.first + n], Stall::scalar);
+    if (f.kind == Kind::end && c_.endpgm_waits)
+        need(w, end_of(w, 0), Stall::wait_store);
     if (f.kind == Kind::branch && f.reads_scc)
         need(w, w.sgpr[sreg::scc] ? w.sgpr[sreg::scc] - c_.salu_latency + c_.scc_to_branch : 0,
              Stall::scalar);
