@@ -83,12 +83,11 @@ void maxima(Test &t, const Kernel &kernel) {
 }
 
 void plain_values(Test &t, const Kernel &kernel) {
-    check::plain_values(
-        [&](u32 queries, u32 keys) {
-            return random(t, kernel, {queries, keys});
-        },
-        [](Case &p, u32 j) { return p.key(p.v, j); },
-        [&](const Case &p, const char *what) { check_case(t, kernel, p, what); });
+    const auto make = [&](u32 queries, u32 keys) { return random(t, kernel, {queries, keys}); };
+    const auto value = [](Case &p, u32 j) { return p.key(p.v, j); };
+    const auto check = [&](const Case &p, const char *what) { check_case(t, kernel, p, what); };
+    check::plain_values(make, value, check);
+    check::largest_values(make, value, check, 127, 0);
 }
 
 void not_finite(Test &t, const Kernel &kernel) {

@@ -272,12 +272,11 @@ void maxima(Test &t, const Kernel &kernel) {
 }
 
 void plain_values(Test &t, const Kernel &kernel) {
-    check::plain_values(
-        [&](u32, u32 keys) {
-            return random(t, kernel, {keys, keys});
-        },
-        [](Case &p, u32 j) { return p.row(p.v, j); },
-        [&](const Case &p, const char *what) { check_case(t, kernel, p, what); });
+    const auto make = [&](u32, u32 keys) { return random(t, kernel, {keys, keys}); };
+    const auto value = [](Case &p, u32 j) { return p.row(p.v, j); };
+    const auto check = [&](const Case &p, const char *what) { check_case(t, kernel, p, what); };
+    check::plain_values(make, value, check);
+    check::largest_values(make, value, check, 126, 12);
 }
 
 // The public test of lucebox: |o - exact| < 5e-2.

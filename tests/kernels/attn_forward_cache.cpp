@@ -130,12 +130,11 @@ void attn_forward_cache(Test &t, const Kernel &kernel) {
     lengths(t, kernel);
     pages(t, kernel);
     lists(t, kernel);
-    plain_values(
-        [&](u32, u32 keys) {
-            return random(t, kernel, {keys, keys});
-        },
-        [](Case &c, u32 j) { return c.key(c.v, j); },
-        [&](const Case &c, const char *what) { check_case(t, kernel, c, what); });
+    const auto make = [&](u32, u32 keys) { return random(t, kernel, {keys, keys}); };
+    const auto value = [](Case &c, u32 j) { return c.key(c.v, j); };
+    const auto check = [&](const Case &c, const char *what) { check_case(t, kernel, c, what); };
+    plain_values(make, value, check);
+    largest_values(make, value, check, 126, 12);
     not_finite(t, kernel);
     same_every_time(t, kernel);
 }

@@ -28,6 +28,37 @@ void large_values(const auto &make, const auto &value, const auto &check) {
     check(p, "large halves in q and k");
 }
 
+// bf16 near the largest that the contracts' `range` allows: dots of 2^dot, and v of which all keys
+// have 2^127 together, where a key's p may be 2^weight.
+void largest_values(const auto &make, const auto &value, const auto &check, int dot, int weight) {
+    constexpr u32 keys = 260, stage = 128; // of this many keys at most
+    auto p = make(2, keys);
+    if (p.dtype != Dtype::bf16)
+        return;
+    p.scale = 1;
+    const auto key = [&](u32 j) { return value(p, j) - p.v.data() + p.k.data(); };
+    for (const auto &[what, least] : {std::pair{"dots rise to the largest", 0u}, {"dots fall", 1u}})
+        for (bool in_turn : {false, true}) {
+            std::ranges::fill(p.q, p.word(std::ldexp(1.0 / p.d, dot - 8)));
+            for (u32 j = 0; j < keys; ++j)
+                std::ranges::fill_n(
+                    key(j), p.d, p.word((in_turn ? j : j / stage) % 2 == least ? -0x1p8 : 0x1p8));
+            check(p, what);
+        }
+    p.scale = 0.693147f; // a dot is a logit in log2
+    std::ranges::fill(p.q, u16{0});
+    std::ranges::fill(p.k, u16{0});
+    const f64 most = std::ldexp(1.0, 127 - 9 - weight); // 2^9 > keys
+    for (u64 i = 0; i < p.v.size(); ++i)
+        p.v[i] = p.word(i % p.d % 3 ? most : -most);
+    check(p, "the largest sums of v");
+    for (u64 i = 0; i < p.q.size(); i += p.d)
+        p.q[i] = p.word(1);
+    for (u32 j = stage + 5; j < keys; j += stage)
+        *key(j) = p.word(11);
+    check(p, "the largest sums of v, after keys that weigh less");
+}
+
 // make(queries, keys) returns a case with that many keys and at least that many queries;
 // value(case, j) the row of v for key j. check(case, what) runs it.
 void plain_values(const auto &make, const auto &value, const auto &check) {
