@@ -35,6 +35,7 @@ Fact fact_of(const Instruction &inst, Generation generation) {
                                   [](u32 limit) { return limit != WaitLimits::unlimited; });
     f.barrier = n == "s_barrier" || n.starts_with("s_barrier_signal");
     f.ends = n.starts_with("s_endpgm");
+    f.exports = n.starts_with("exp");
     const MemoryOp memory = find_memory_op(n);
     const bool lds = n.starts_with("ds_") && memory.access != Access::none;
     f.dma_to_lds = loads_to_lds(inst.x);

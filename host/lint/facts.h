@@ -21,6 +21,7 @@ struct Fact {
     bool waits = false;        // for counters of memory instructions
     bool barrier = false;      // signals a barrier
     bool ends = false;         // ends the wave
+    bool exports = false;      // reads EXEC and its VGPRs after it was issued
     bool to_lds = false;       // writes LDS
     bool dma_to_lds = false;   // the same, and counts as a load from memory
     bool uses_lds = false;     // reads or writes it, as far as is known
@@ -28,6 +29,8 @@ struct Fact {
     bool from_scratch = false; // reads it
     sim::IsFirst is_first;
     bool system_store = false; // gfx12: needs all earlier memory instructions done (H-011)
+
+    bool changes_exec() const { return role.writes_exec || role.cmpx; }
 };
 
 inline bool is_exec(const sim::Operand &o) {

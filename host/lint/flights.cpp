@@ -130,6 +130,8 @@ private:
         const Fact &load = facts_[f.instruction];
         if (on(load.issues, Counter::exp) && fact.writes.intersects(load.reads))
             return exported(f, i, fact);
+        if (load.exports && fact.changes_exec())
+            return add_exported(f, i, "EXEC");
         if (!load.writes.intersects(fact.reads) && !load.writes.intersects(fact.writes))
             return;
         const Issues left = outstanding(f, load.issues);
@@ -144,10 +146,13 @@ private:
         for (const RegisterUse &use : fact.role.uses)
             for (unsigned n = 0; use.write && n < use.count; ++n)
                 if (facts_[f.instruction].reads.has(use.place(n)))
-                    return add(
-                        Rule::export_overwritten, i, f,
-                        fmt::format("{} is overwritten while {}, which reads it, is in flight",
-                                    register_name(use.bank, use.first + n), text(f.instruction)));
+                    return add_exported(f, i, register_name(use.bank, use.first + n));
+    }
+
+    void add_exported(const Flight &f, u32 i, std::string_view what) {
+        add(Rule::export_overwritten, i, f,
+            fmt::format("{} is overwritten while {}, which reads it, is in flight", what,
+                        text(f.instruction)));
     }
 
     void report(const Flight &f, u32 i, const Fact &fact, const RegisterUse &use, u32 reg) {

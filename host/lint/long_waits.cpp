@@ -136,7 +136,8 @@ private:
         if (loaded.intersects(fact.reads) || loaded.intersects(fact.writes))
             return true;
         if (static_cast<Counter>(s.counter) == Counter::exp)
-            return facts_[s.load].reads.intersects(fact.writes);
+            return facts_[s.load].reads.intersects(fact.writes) ||
+                   (facts_[s.load].exports && fact.changes_exec());
         if (fact.barrier && static_cast<Counter>(s.counter) == Counter::lds)
             return true;
         const std::string_view n = flow_.code().instructions[i].x.mnemonic;

@@ -39,6 +39,14 @@ const Case waits[] = {
     {"W-006 across a branch", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_branch .L\n s_nop 0\n.L:\n v_mov_b32 v0, 0", "W-006"},
     {"W-006 wrong counter", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt vmcnt(0) lgkmcnt(0)\n v_mov_b32 v0, 0", "W-006"},
     {"W-006 gfx12", "gfx1201", "export mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_wait_expcnt 0"},
+    {"W-006 EXEC", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_mov_b32 exec_lo, 1\n s_mov_b32 exec_lo, -1", "W-006", "EXEC is overwritten while exp mrt0"},
+    {"W-006 EXEC by s_and_saveexec", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_and_saveexec_b32 s8, s2\n s_mov_b32 exec_lo, s8", "W-006", "s_waitcnt expcnt(0)"},
+    {"W-006 EXEC by v_cmpx", "gfx1201", "export mrt0 v0, v0, v0, v0 done\n v_cmpx_gt_u32 s2, v0\n v_mov_b32 v1, 0", "W-006", "s_wait_expcnt 0"},
+    {"W-006 EXEC waited", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt expcnt(0)\n s_mov_b32 exec_lo, 1\n s_mov_b32 exec_lo, -1", ""},
+    {"W-006 EXEC is a source", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_mov_b32 s8, exec_lo\n v_mov_b32 v1, exec_lo\n v_mov_b32 v2, s8", ""},
+    {"W-006 EXEC after a load for pixels", "gfx1151", "s_mov_b32 m0, 0\n lds_param_load v2, attr0.x wait_vdst:15\n s_mov_b32 exec_lo, 1\n s_mov_b32 exec_lo, -1", ""},
+    {"W-001 gfx12 an atomic that cascades and returns", "gfx1201", ".long 0xee0d4002, 0x01d80004, 0x00000001\n v_mov_b32 v5, v4", "W-001", "s_wait_loadcnt 0"},
+    {"W-001 gfx12 an atomic that cascades", "gfx1201", "global_atomic_add_u32 v1, v0, s[2:3] th:TH_ATOMIC_CASCADE_RT scope:SCOPE_DEV\n v_mov_b32 v5, v1", ""},
     {"W-001 gfx12 a sampler's counter", "gfx1201", "image_sample v2, [v0, v1], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D\n s_wait_loadcnt 0\n v_mov_b32 v3, v2", "W-001", "s_wait_samplecnt 0"},
     {"W-001 gfx11 has no such", "gfx1151", "image_sample v2, [v0, v1], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D\n s_waitcnt vmcnt(0)\n v_mov_b32 v3, v2", "R-001"},
 };
@@ -58,6 +66,7 @@ const Case gfx10[] = {
     {"a scalar load", "gfx1030", "s_load_dwordx2 s[8:9], s[2:3], 0x0\n s_mov_b32 s10, s9", "W-001", "s_waitcnt lgkmcnt(0)"},
     {"an export", "gfx1030", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_waitcnt expcnt(0)"},
     {"an export waited", "gfx1030", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt expcnt(0)\n v_mov_b32 v0, 0", ""},
+    {"an export reads EXEC", "gfx1030", "exp mrt0 v0, v0, v0, v0 done\n s_mov_b32 exec_lo, 1\n s_mov_b32 exec_lo, -1", "W-006", "s_waitcnt expcnt(0)"},
 };
 const Case values[] = {
     {"R-001", "gfx1151", "v_add_f32 v2, v3, v0", "R-001", "v3"},

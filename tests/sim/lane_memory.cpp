@@ -128,6 +128,36 @@ TEST_CASE("blocks: M0 chooses registers, their places stay") {
     CHECK(out[63] == 1031);
 }
 
+TEST_CASE("gfx12 atomics return the old value by the lowest bit of any temporal hint") {
+    // 5 is added to a dword for each hint; the result is in v4, or where a buffer's data was.
+    constexpr u32 device = 2, global = 0xee0d4002, flat = 0xec0d407c, buffer = 0xc40d407c;
+    for (const u32 scope : {0u, device})
+        for (const u32 kind : {global, flat, buffer}) {
+            CAPTURE(scope);
+            CAPTURE(kind);
+            const u32 result = kind == buffer ? 3 : 4, kept = kind == buffer ? 5 : 77;
+            std::string body = " s_mov_b32 exec_lo, 1\n v_mov_b32 v1, 0\n s_mov_b32 s4, s2\n"
+                               " s_mov_b32 s5, s3\n s_mov_b32 s6, 64\n"
+                               " s_mov_b32 s7, 0x30016fac\n v_mov_b32 v8, s2\n"
+                               " v_mov_b32 v9, s3\n";
+            Words want(16);
+            for (u32 hint = 0; hint < 8; ++hint) {
+                const u32 word1 = (kind == buffer ? 0x40800800 : 0x01800000) | hint << 20 |
+                                  scope << 18 | result,
+                          word2 = 4 * hint << 8 | (kind == flat ? 8 : 1);
+                body += fmt::format(" v_mov_b32 v3, 5\n v_mov_b32 v4, 77\n"
+                                    " .long {:#x}, {:#x}, {:#x}\n"
+                                    " s_wait_loadcnt 0\n s_wait_storecnt 0\n"
+                                    " global_store_b32 v1, v{}, s[2:3] offset:{}\n",
+                                    kind, word1, word2, result, 32 + 4 * hint);
+                want[hint] = 35;
+                want[8 + hint] = hint & 1 ? 30 : kept;
+            }
+            CHECK(run(kernel("gfx1201", body), Launch{.initial = Words(8, 30), .words = 16}) ==
+                  want);
+        }
+}
+
 TEST_CASE("ordered add: only the one whose turn it is") {
     std::string body = " v_mov_b32 v1, 0\n v_mov_b32 v3, 10\n s_mov_b32 exec_lo, 3\n"
                        " v_add_nc_u32 v2, 5, v0\n"

@@ -76,6 +76,21 @@ std::string with_255(std::string_view text) {
     return result;
 }
 
+// gfx12's temporal hint of an atomic. LLVM's text says whether the old value is returned, but not
+// of hints that its assembler has no name for: TH_ATOMIC_0x5, and 5 as TH_ATOMIC_CASCADE_RT,
+// like 4.
+std::string with_return(std::string_view text, u32 word1) {
+    constexpr std::string_view hint = "th:TH_ATOMIC_", returned = "_RETURN";
+    std::string result(text);
+    const size_t at = result.find(hint);
+    if (at == result.npos || !(word1 >> 20 & 1))
+        return result;
+    const size_t end = std::min(result.find(' ', at), result.size());
+    if (result.find(returned.substr(1), at) == result.npos)
+        result.insert(end, returned);
+    return result;
+}
+
 // A field of an instruction, in bits from its first one on.
 struct Field {
     u8 first, bits;
@@ -131,6 +146,8 @@ public:
         inst.text = text + (text[0] == '\t'); // LLVM indents
         if (is_255)
             inst.text = with_255(inst.text);
+        if (generation_ == Generation::gfx12)
+            inst.text = with_return(inst.text, inst.word1);
         if (plain)
             remember(inst);
     }
