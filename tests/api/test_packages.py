@@ -26,7 +26,7 @@ def field(package: Path, name: str) -> str:
 
 
 @unittest.skipIf(SANITIZED, "packages are of a release")
-@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "dpkg-dev makes packages and reads them")
+@unittest.skipUnless(all(map(shutil.which, ("dpkg-deb", "dpkg-shlibdeps", "file"))), "dpkg-dev and file make packages and read them")
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

@@ -18,7 +18,7 @@ OPENINGS = {
     r"(?:What [^\n]* (?:told|asked)|Told|Asked)\b": "passed, called, requested",
 }
 OPENING = re.compile(r'(?:(?<!:)//|/\*|^ \*|#|"""|\{#-?) *(?:' + "|".join(f"({opening})" for opening in OPENINGS) + ")", re.MULTILINE)
-LEFT = {"host/capi/nibblewave.h": 1, "tests/rules/test_words.py": 3}  # openings that may stay; this file's are the cases below
+LEFT = {"host/capi/nibblewave.h": 1, "tests/rules/test_words.py": 4}  # openings that may stay; this file's are the cases below
 
 
 def openings(text: str) -> list[str]:

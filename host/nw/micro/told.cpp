@@ -206,7 +206,7 @@ std::string_view why_untold(std::string_view constant) {
          {"valu_ready", "valu_vgpr_ready", "valu_cold_ready", "valu_warm_up", "valu_idle",
           "valu_late", "forward_window", "forward_gap", "vcc_latency", "wmma_ready",
           "wmma_overwrite", "wmma_leave", "wave_start", "vmem_execution", "vmem_address",
-          "vmem_read"}},
+          "vmem_read", "endpgm_waits"}},
         {"s_nop_0 to s_nop_15 show the step", {"nop_doze", "nop_wake"}},
         {"width of a counter, as the ISA has it",
          {"load_counter", "store_counter", "lds_counter", "scalar_counter"}},
