@@ -34,7 +34,7 @@ std::vector<std::string> words_of(const std::string &text) {
     return {std::istream_iterator<std::string>(in), {}};
 }
 
-// Of bench/ops/ops.csv, for each number of rows.
+// Rows of bench/ops/ops.csv, each for every number of rows.
 std::vector<Job> jobs_of(const Options &o) {
     std::ifstream file(NW_BENCH_OPS);
     const Pattern only("--only", o.only);

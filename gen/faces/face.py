@@ -155,7 +155,7 @@ def _read(path: Path, table: Mapping, f: Family) -> Face:
 
 
 def load(root: Path, families: Mapping[str, Family], ops: Mapping[str, Family] = {}) -> list[Face]:
-    """Of every op.toml that has a [face], by name. Without a `family` its sizes, arguments and rules are its own."""
+    """The faces of all op.toml that have one, by name. Without a `family` its sizes, arguments and rules are its own."""
     out = []
     for path in sorted((root / "asm/ops").glob("*/op.toml")):
         table = tomllib.loads(path.read_text())

@@ -33,7 +33,7 @@ Rows random(Rng &rng, u32 m, u32 k, f32 size = 1) {
     return out;
 }
 
-// Of r, relatively; then two products in f32.
+// Relative error of r, then of two products in f32.
 f64 relative_error(const Kernel &kernel, u32 k) {
     return 0x1p-22 + (k / (4.0 * kernel.number("lanes")) + 11) * 0x1p-25 + 0x1p-23;
 }
