@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // nw_bench: the kernels on the shapes of real models, checked, counted and, where a device or a
 // model keeps time, timed.
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <fmt/format.h>
 
-#include "base/command.h"
+#include "base/command_line.h"
 #include "base/environment.h"
 #include "base/half.h"
 #include "base/targets.h"
@@ -27,68 +26,67 @@ Dtype parse_dtype(const std::string &text) {
     throw Usage(fmt::format("--dtype {}: unknown; there are bf16, f16", text));
 }
 
-Options parse(CLI::App &app, int argc, char **argv) {
-    Options o;
-    std::vector<std::string> dtypes;
-    app.add_option("--suite", o.suite, suites_help())->capture_default_str();
-    app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
-    app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
-        ->delimiter(',');
-    app.add_option(
-        "--device", o.device,
-        "auto, hip:N, sim:gfx1151, \"sim:6800 XT\" (default: $NIBBLEWAVE_DEVICE, then auto)");
-    app.add_option("--gfx", o.gfx,
-                   "bench/run: build the kernels of these targets, comma-separated, or of all "
-                   "(default: those that the suite launches on the device)")
-        ->delimiter(',');
-    app.add_flag("--needs", o.needs, "print the CMake targets of these kernels, and stop");
-    app.add_option("--m", o.m,
-                   "rows of activations, comma-separated (default: 1; suite decode: 1,2,4,8; "
-                   "prefill: 2048; mid: 1,8,16,24,32,48,64; "
-                   "gguf: 1,2,4,8,9,16,23,32,512)")
-        ->delimiter(',');
-    app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
-    app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
-    app.add_option("--before-rows", o.before_rows,
-                   "rows of a layer that the older kernels run, to save time; 0: all")
-        ->capture_default_str();
-    app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
-    app.add_option("--only", o.only,
-                   "a regular expression for the names to run; suites layer and golden have none");
-    app.add_option("--constants", o.constants,
-                   "suite sensitivity: a regular expression for the constants to change");
-    app.add_flag(
-        "--uncertainty", o.uncertainty,
+void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
+    app.add("--suite", &o.suite, suites_help(), {.show_default = true});
+    app.add("--model", &o.model, "a model of bench/shapes.csv", {.show_default = true});
+    app.add("--layer", &o.layers, "layers of the model, comma-separated (default: all)",
+            {.comma_separated = true});
+    app.add("--device", &o.device,
+            "auto, hip:N, sim:gfx1151, \"sim:6800 XT\" (default: $NIBBLEWAVE_DEVICE, then auto)");
+    app.add("--gfx", &o.gfx,
+            "bench/run: build the kernels of these targets, comma-separated, or of all "
+            "(default: those that the suite launches on the device)",
+            {.comma_separated = true});
+    app.add("--needs", &o.needs, "print the CMake targets of these kernels, and stop");
+    app.add("--m", &o.m,
+            "rows of activations, comma-separated (default: 1; suite decode: 1,2,4,8; "
+            "prefill: 2048; mid: 1,8,16,24,32,48,64; "
+            "gguf: 1,2,4,8,9,16,23,32,512)",
+            {.comma_separated = true});
+    app.add("--dtype", &dtypes, "bf16, f16 (default: both)", {.comma_separated = true});
+    app.add("--group", &o.group, "weights to a scale", {.show_default = true});
+    app.add("--before-rows", &o.before_rows,
+            "rows of a layer that the older kernels run, to save time; 0: all",
+            {.show_default = true});
+    app.add("--seed", &o.seed, "of weights and activations", {.show_default = true});
+    app.add("--only", &o.only,
+            "a regular expression for the names to run; suites layer and golden have none");
+    app.add("--constants", &o.constants,
+            "suite sensitivity: a regular expression for the constants to change");
+    app.add(
+        "--uncertainty", &o.uncertainty,
         fmt::format("suites layer, decode, mid, prefill, moe, gguf: times with low and high, by "
                     "{}",
                     draws_help));
-    app.add_option("--json", o.json, "write the rows to this file")->check(writable_file());
-    app.add_option("--html", o.html, "suites decode, stride: write a page of the rows, with plots")
-        ->check(writable_file());
-    app.add_option(
-           "--table", o.tables,
-           "suite decode: published, shapes, ablations, comma-separated (default: all; with "
-           "--only: published); suite prefill: published, ladder, int8, the same products of "
-           "activations in int8 "
-           "(default: published); suite gguf: "
-           "crossover, each candidate from 1 row to 64, fp8, mxfp4 with activations in fp8; suite "
-           "attention: decode, forward, stages, "
-           "selection, ladder (default: all but ladder)")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover", "decode",
-                               "int8", "fp8", "forward", "stages", "selection"}));
-    app.add_flag("--full", o.full,
-                 "suite decode: all models, every number of rows from 1 to 8; suite attention: "
-                 "sequences of 32K and 128K tokens too, minutes for each row");
-    app.add_flag("--update-golden", o.update_golden,
-                 "renew bench/golden: the suite golden, written");
-    app.add_flag("-v,--verbose", o.verbose,
-                 "also what experts look for: VALU slots, registers, instruction classes, kernels' "
-                 "names; suite layer: the older methods to dequantize");
-    app.footer(fmt::format("\nRows are printed as they are done. Colour: only on a terminal, never "
-                           "with NO_COLOR.\n{}\n{}",
-                           error_unit, exit_codes_help));
-    app.parse(argc, argv);
+    app.add("--json", &o.json, "write the rows to this file", {.writable_file = true});
+    app.add("--html", &o.html, "suites decode, stride: write a page of the rows, with plots",
+            {.writable_file = true});
+    app.add("--table", &o.tables,
+            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
+            "--only: published); suite prefill: published, ladder, int8, the same products of "
+            "activations in int8 "
+            "(default: published); suite gguf: "
+            "crossover, each candidate from 1 row to 64, fp8, mxfp4 with activations in fp8; suite "
+            "attention: decode, forward, stages, "
+            "selection, ladder (default: all but ladder)",
+            {.comma_separated = true,
+             .one_of = {"published", "shapes", "ablations", "ladder", "crossover", "decode", "int8",
+                        "fp8", "forward", "stages", "selection"}});
+    app.add("--full", &o.full,
+            "suite decode: all models, every number of rows from 1 to 8; suite attention: "
+            "sequences of 32K and 128K tokens too, minutes for each row");
+    app.add("--update-golden", &o.update_golden, "renew bench/golden: the suite golden, written");
+    app.add("-v,--verbose", &o.verbose,
+            "also what experts look for: VALU slots, registers, instruction classes, kernels' "
+            "names; suite layer: the older methods to dequantize");
+    app.footer =
+        fmt::format("\nRows are printed as they are done. Colour: only on a terminal, never "
+                    "with NO_COLOR.\n{}\n{}",
+                    error_unit, exit_codes_help);
+}
+
+// What follows from several options.
+void settle(Options &o, const std::vector<std::string> &dtypes) {
     if (!dtypes.empty()) {
         o.dtypes.clear();
         for (const std::string &text : dtypes)
@@ -99,7 +97,6 @@ Options parse(CLI::App &app, int argc, char **argv) {
     if (o.m.empty())
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
                                             : suite_of(o.suite).m;
-    return o;
 }
 
 // --device "sim:6800 XT" is sim:gfx1030 with HIPSIM_PART: suites open devices by gfx, and ask what
@@ -115,10 +112,7 @@ void settle_part(Options &o) {
     o.device.replace(4, name.size(), gfx);
 }
 
-int run(CLI::App &app, int argc, char **argv) {
-    check_variables(hipsim_variables);
-    check_variables(nibblewave_variables);
-    Options o = parse(app, argc, argv);
+void run(Options o) {
     const Suite &suite = suite_of(o.suite);
     check_options(suite, o);
     settle_part(o);
@@ -127,11 +121,12 @@ int run(CLI::App &app, int argc, char **argv) {
     if (o.needs) {
         for (const std::string &target : targets_needed(o, suite))
             fmt::print("{}\n", target);
-        return 0;
+        return;
     }
     if (o.uncertainty)
         draw_constants();
-    return run_and_write(o, shapes) ? exit_success : exit_failure;
+    if (!run_and_write(o, shapes))
+        throw Findings();
 }
 
 } // namespace
@@ -139,9 +134,20 @@ int run(CLI::App &app, int argc, char **argv) {
 } // namespace nw::bench
 
 int main(int argc, char **argv) {
-    CLI::App app(
+    using namespace nw;
+    Command app(
         "The kernels on the shapes of real models: checked against f64, and timed on a card "
         "or by the\nmodel (sim). The default: the linear layers of one decoder layer.");
-    const auto run = [&] { return nw::bench::run(app, argc, argv); };
-    return nw::run_command("nw_bench", app, run, nw::hip::is_failure);
+    bench::Options o;
+    std::vector<std::string> dtypes;
+    bench::add_options(app, o, dtypes);
+    app.run = [&] {
+        bench::settle(o, dtypes);
+        bench::run(o);
+    };
+    const auto before = [] {
+        check_variables(hipsim_variables);
+        check_variables(nibblewave_variables);
+    };
+    return run_command("nw_bench", app, argc, argv, before, hip::is_failure);
 }

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
 // The subcommands of nw: each function adds one to the application.
 #pragma once
-#include <CLI/CLI.hpp>
-
-#include "base/command.h"
+#include "base/command_line.h"
 
 namespace nw::cli {
 
-void add_annotate(CLI::App &);
-void add_atlas(CLI::App &);
-void add_bench_model(CLI::App &);
-void add_choose(CLI::App &);
-void add_constants(CLI::App &);
-void add_diff(CLI::App &);
-void add_doctor(CLI::App &);
-void add_info(CLI::App &);
-void add_inspect(CLI::App &);
-void add_isa(CLI::App &);
-void add_lint(CLI::App &);
-void add_micro(CLI::App &);
-void add_pack(CLI::App &);
-void add_quantize(CLI::App &);
-void add_time(CLI::App &);
-void add_tune(CLI::App &);
+void add_annotate(Command &);
+void add_atlas(Command &);
+void add_bench_model(Command &);
+void add_choose(Command &);
+void add_constants(Command &);
+void add_diff(Command &);
+void add_doctor(Command &);
+void add_info(Command &);
+void add_inspect(Command &);
+void add_isa(Command &);
+void add_lint(Command &);
+void add_micro(Command &);
+void add_pack(Command &);
+void add_quantize(Command &);
+void add_time(Command &);
+void add_tune(Command &);
 
 } // namespace nw::cli

@@ -107,32 +107,29 @@ std::string choose_gfx(const LaunchOptions &o) {
 
 } // namespace
 
-void add_options(CLI::App &command, LaunchOptions &o) {
-    command.add_option("file", o.file, "Code object (.hsaco) or assembly (.s)")->required();
+void add_options(Command &command, LaunchOptions &o) {
+    command.add("file", &o.file, "Code object (.hsaco) or assembly (.s)", {.required = true});
     add_launch_options(command, o);
 }
 
-void add_launch_options(CLI::App &command, LaunchOptions &o) {
-    command.add_option("--kernel", o.kernel, "The kernel; default: the only one");
-    command.add_option("--grid", o.grid, "Workgroups: X[,Y[,Z]]")->capture_default_str();
-    command.add_option(
-        "--block", o.block,
+void add_launch_options(Command &command, LaunchOptions &o) {
+    command.add("--kernel", &o.kernel, "The kernel; default: the only one");
+    command.add("--grid", &o.grid, "Workgroups: X[,Y[,Z]]", {.show_default = true});
+    command.add(
+        "--block", &o.block,
         "Work-items per workgroup: X[,Y[,Z]]; default: the kernel's .max_flat_workgroup_size");
-    command.add_option("--args", o.args, arguments_help);
-    command.add_option("--lds", o.dynamic_lds, "Bytes of dynamic LDS");
-    command.add_option("--gfx", o.gfx, "The target; default: the file's");
-    command.add_option("--part", o.part,
-                       "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
-    command.add_option("--profile", o.profile, "File of measured constants, as HIPSIM_PROFILE");
-    command.add_option("--seed", o.seed, "Seed of random fills")->capture_default_str();
-    command
-        .add_option("--repeat", o.repeat,
-                    "Number of consecutive launches; the last one is reported")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    command.add_option("--max-insts", o.max_insts,
-                       "Report a wave as endless after this many instructions; default: 2^40");
-    command.add_flag("--exact", o.exact, "Time all workgroups of a large grid, not a sample");
+    command.add("--args", &o.args, arguments_help);
+    command.add("--lds", &o.dynamic_lds, "Bytes of dynamic LDS");
+    command.add("--gfx", &o.gfx, "The target; default: the file's");
+    command.add("--part", &o.part,
+                "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
+    command.add("--profile", &o.profile, "File of measured constants, as HIPSIM_PROFILE");
+    command.add("--seed", &o.seed, "Seed of random fills", {.show_default = true});
+    command.add("--repeat", &o.repeat, "Number of consecutive launches; the last one is reported",
+                {.range = {1, 1'000'000}, .show_default = true});
+    command.add("--max-insts", &o.max_insts,
+                "Report a wave as endless after this many instructions; default: 2^40");
+    command.add("--exact", &o.exact, "Time all workgroups of a large grid, not a sample");
 }
 
 struct Launch::Impl {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One kernel launch from command line options, run on the simulated GPU without HIP.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "sim/timing/timing.h"
 
 namespace nw::cli {
@@ -20,8 +20,8 @@ struct LaunchOptions {
     bool exact = false;
     sim::timing::TimingOptions timing;
 };
-void add_options(CLI::App &, LaunchOptions &);
-void add_launch_options(CLI::App &, LaunchOptions &); // without the file
+void add_options(Command &, LaunchOptions &);
+void add_launch_options(Command &, LaunchOptions &); // without the file
 
 // A code object on a private device, with its arguments in memory.
 class Launch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw: the command.
-#include "base/command.h"
+#include "base/command_line.h"
 #include "base/environment.h"
 #include "hip/failure.h"
 #include "nw/commands.h"
@@ -9,9 +9,8 @@
 #include "sim/func/machine.h"
 
 int main(int argc, char **argv) {
-    CLI::App app("nibblewave's command line");
-    app.require_subcommand(1);
-    app.footer(nw::exit_codes_help);
+    nw::Command app("nibblewave's command line");
+    app.footer = nw::exit_codes_help;
     nw::cli::add_annotate(app);
     nw::cli::add_atlas(app);
     nw::cli::add_bench_model(app);
@@ -28,19 +27,17 @@ int main(int argc, char **argv) {
     nw::cli::add_quantize(app);
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
-    const auto run = [&] {
+    const auto before = [&] {
         nw::check_variables(nw::hipsim_variables);
         nw::check_variables(nw::nibblewave_variables);
         nw::sim::choices(); // throw for what HIPSIM_CHOICES and HIPSIM_LEVEL can't be
         nw::sim::host_level();
         // CLI11 would show the general help for the wrong name before --help.
-        const auto named = [&](const CLI::App *sub) { return sub->get_name() == argv[1]; };
-        if (argc > 1 && *argv[1] != '-' && app.get_subcommands(named).empty())
+        if (argc > 1 && *argv[1] != '-' && !app.has_subcommand(argv[1]))
             throw nw::Error(std::string(argv[1]) + ": no such subcommand; nw --help lists them");
-        app.parse(argc, argv);
-        return nw::exit_success;
     };
-    return nw::run_command("nw", app, run, [](const nw::Error &error) {
+    const auto is_failure = [](const nw::Error &error) {
         return nw::hip::is_failure(error) || dynamic_cast<const nw::sim::Fault *>(&error);
-    });
+    };
+    return nw::run_command("nw", app, argc, argv, before, is_failure);
 }

@@ -132,16 +132,16 @@ void run(const Options &o) {
 
 } // namespace
 
-void add_annotate(CLI::App &app) {
+void add_annotate(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "annotate", "Show the modelled cost and stall reason of each source line");
-    add_options(*command, options->launch);
-    command->add_option("--html", options->html, "Write one HTML page to this file")
-        ->check(writable_file());
-    command->add_option("--source", options->source,
-                        "The .s file of the code object; default: next to it, or in build/asm");
-    command->callback([options] { run(*options); });
+    add_options(command, options->launch);
+    command.add("--html", &options->html, "Write one HTML page to this file",
+                {.writable_file = true});
+    command.add("--source", &options->source,
+                "The .s file of the code object; default: next to it, or in build/asm");
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

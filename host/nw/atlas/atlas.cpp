@@ -126,67 +126,55 @@ sim us, card us   the same launch on the other kind of device, if a file has it)
 
 } // namespace
 
-void add_atlas(CLI::App &app) {
+void add_atlas(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "atlas", "Time the kernels of a suite or read a trace, and show what bounds each");
-    command->footer(footer);
-    command->add_option("--suite", o->suite, "The suite to run")
-        ->check(CLI::IsMember({"gguf", "attention"}));
-    command->add_option("--device", o->run.device,
-                        "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
-    const auto list = [&](const char *name, auto &to, const char *what) {
-        return command->add_option(name, to, what)->delimiter(',');
-    };
-    list("--model", o->run.models, "Models of the suite; default: all");
-    list("--type", o->run.types, "Types of weights; default: all")
-        ->check(CLI::IsMember(gguf_words));
-    list("--m", o->run.m,
-         "Rows of activations; of the suite attention queries: up to 8 "
-         "against a cache of 4096 keys, more of a sequence of as many, default 1,2048")
-        ->check(CLI::Range(1, 8192))
-        ->capture_default_str();
-    command->add_option("--only", o->run.only,
-                        "Only products whose line matches this regular expression: \"MODEL LAYER "
-                        "NxK TYPE mM KERNEL\"");
-    command->add_option("--shapes", o->run.shapes, "A CSV file of layers")
-        ->check(CLI::ExistingFile)
-        ->capture_default_str();
-    command->add_option("--repeats", o->run.repeats, "Runs on a card; the median is reported")
-        ->check(CLI::Range(2, 1001))
-        ->capture_default_str();
-    CLI::Option *trace =
-        command->add_option("--rocprof", o->trace.trace, "A CSV file of rocprofv3 --kernel-trace");
-    command
-        ->add_option("--hsaco", o->trace.hsaco,
-                     "Directory of the traced code objects (with manifest.json, or of one gfx in "
-                     "it); default: the build's")
-        ->needs(trace);
-    command->add_option("--gfx", o->trace.gfx, "The gfx that was traced")->needs(trace);
-    command->add_option("--part", o->trace.part, "The traced GPU by name, as in \"7900 XTX\"")
-        ->needs(trace);
-    command->add_flag(
-        "--uncertainty", o->uncertainty,
-        fmt::format("On a simulated device: times with low and high, by {}", draws_help));
-    command->add_option("-o", o->out, "Write JSON lines to this file")->check(writable_file());
-    command->add_flag("--json", o->json, "Print JSON lines (with -o: no table)");
+    command.footer = footer;
+    command.add("--suite", &o->suite, "The suite to run", {.one_of = {"gguf", "attention"}});
+    command.add("--device", &o->run.device, "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
+    command.add("--model", &o->run.models, "Models of the suite; default: all",
+                {.comma_separated = true});
+    command.add("--type", &o->run.types, "Types of weights; default: all",
+                {.comma_separated = true, .one_of = gguf_words});
+    command.add("--m", &o->run.m,
+                "Rows of activations; of the suite attention queries: up to 8 "
+                "against a cache of 4096 keys, more of a sequence of as many, default 1,2048",
+                {.comma_separated = true, .range = {1, 8192}, .show_default = true});
+    command.add("--only", &o->run.only,
+                "Only products whose line matches this regular expression: \"MODEL LAYER "
+                "NxK TYPE mM KERNEL\"");
+    command.add("--shapes", &o->run.shapes, "A CSV file of layers",
+                {.existing_file = true, .show_default = true});
+    command.add("--repeats", &o->run.repeats, "Runs on a card; the median is reported",
+                {.range = {2, 1001}, .show_default = true});
+    command.add("--rocprof", &o->trace.trace, "A CSV file of rocprofv3 --kernel-trace");
+    command.add("--hsaco", &o->trace.hsaco,
+                "Directory of the traced code objects (with manifest.json, or of one gfx in "
+                "it); default: the build's",
+                {.needs = {"--rocprof"}});
+    command.add("--gfx", &o->trace.gfx, "The gfx that was traced", {.needs = {"--rocprof"}});
+    command.add("--part", &o->trace.part, "The traced GPU by name, as in \"7900 XTX\"",
+                {.needs = {"--rocprof"}});
+    command.add("--uncertainty", &o->uncertainty,
+                fmt::format("On a simulated device: times with low and high, by {}", draws_help));
+    command.add("-o", &o->out, "Write JSON lines to this file", {.writable_file = true});
+    command.add("--json", &o->json, "Print JSON lines (with -o: no table)");
 
     auto r = std::make_shared<ReportOptions>();
-    CLI::App *ranking = command->add_subcommand(
+    Command &ranking = command.add_subcommand(
         "report", "Rank kernels by time, from rows that nw atlas --json wrote");
-    ranking->footer(report_footer);
-    ranking->add_option("file", r->files, "Files of JSON lines")->required();
-    ranking->add_flag("--json", r->json, "Print JSON");
-    ranking->add_option("--html", r->html, "Also write one HTML page to this file")
-        ->check(writable_file());
-    command->callback([o, r, ranking, command] {
-        if (o->suite == "attention" && command->count("--m") == 0)
+    ranking.footer = report_footer;
+    ranking.add("file", &r->files, "Files of JSON lines", {.required = true});
+    ranking.add("--json", &r->json, "Print JSON");
+    ranking.add("--html", &r->html, "Also write one HTML page to this file",
+                {.writable_file = true});
+    ranking.run = [r] { report(*r); };
+    command.run = [o, &command] {
+        if (o->suite == "attention" && !command.given("--m"))
             o->run.m = {1, 2048};
-        if (ranking->parsed())
-            report(*r);
-        else
-            run(*o);
-    });
+        run(*o);
+    };
 }
 
 } // namespace nw::cli

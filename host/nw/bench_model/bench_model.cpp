@@ -354,37 +354,30 @@ On a simulated device times are modelled; tensors' contents are not read.)";
 
 } // namespace
 
-void add_bench_model(CLI::App &app) {
+void add_bench_model(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "bench-model", "Tokens per second of a GGUF model, and what takes the time");
-    command->footer(footer);
-    command->add_option("file", o->file, "A GGUF file, or one of a model's several")
-        ->required()
-        ->check(CLI::ExistingFile);
-    command->add_option("--device", o->device,
-                        "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
-    const CLI::Range tokens(0, 8192);
-    command->add_option("--prompt", o->prompt, "Tokens of a prompt; 0: none")
-        ->check(tokens)
-        ->capture_default_str();
-    command->add_option("--gen", o->gen, "Tokens to generate, one after the other; 0: none")
-        ->check(tokens)
-        ->capture_default_str();
-    command->add_option("--depth", o->depth, "Tokens in the cache before them")
-        ->check(CLI::Range(0, 1 << 20))
-        ->capture_default_str();
-    command->add_option("--verify", o->verify, "Tokens of a draft that one pass verifies")
-        ->delimiter(',')
-        ->check(CLI::Range(2, 64));
-    command->add_option("--repeats", o->repeats, "Runs on a card; the median is reported")
-        ->check(CLI::Range(2, 1001))
-        ->capture_default_str();
-    command->add_flag(
-        "--uncertainty", o->uncertainty,
+    command.footer = footer;
+    command.add("file", &o->file, "A GGUF file, or one of a model's several",
+                {.required = true, .existing_file = true});
+    command.add("--device", &o->device, "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
+    constexpr OptionRules::Range tokens{0, 8192};
+    command.add("--prompt", &o->prompt, "Tokens of a prompt; 0: none",
+                {.range = tokens, .show_default = true});
+    command.add("--gen", &o->gen, "Tokens to generate, one after the other; 0: none",
+                {.range = tokens, .show_default = true});
+    command.add("--depth", &o->depth, "Tokens in the cache before them",
+                {.range = {0, 1 << 20}, .show_default = true});
+    command.add("--verify", &o->verify, "Tokens of a draft that one pass verifies",
+                {.comma_separated = true, .range = {2, 64}});
+    command.add("--repeats", &o->repeats, "Runs on a card; the median is reported",
+                {.range = {2, 1001}, .show_default = true});
+    command.add(
+        "--uncertainty", &o->uncertainty,
         fmt::format("On a simulated device: tokens/s with low and high, by {}", draws_help));
-    command->add_flag("--json", o->json, "Print JSON");
-    command->callback([o] { run(*o); });
+    command.add("--json", &o->json, "Print JSON");
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

@@ -102,39 +102,32 @@ void run(const Options &o) {
 
 } // namespace
 
-CLI::App *add_choose_attention(CLI::App &choose) {
+void add_choose_attention(Command &choose) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = choose.add_subcommand(
+    Command &command = choose.add_subcommand(
         "attention", "Show which kernels attention gets, or with --select its lists of blocks");
-    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
-    command->add_option("--dtype", o->dtype, "Of queries, keys and values")
-        ->check(CLI::IsMember(dtype_words))
-        ->capture_default_str();
-    command->add_option("--sq", o->sq, "Queries")->required();
-    command->add_option("--sk", o->sk, "Keys; default: as many as queries");
-    command->add_option("--h", o->h, "Query heads")->required();
-    command->add_option("--hk", o->hk, "Key heads")->required();
-    command->add_option("--d", o->d, "Elements of a head")->capture_default_str();
-    command->add_option("--b", o->b, "Batches")->capture_default_str();
-    command->add_option("--kv", o->kv, "Of keys and values, where not that of queries")
-        ->check(CLI::IsMember({"same", "q8_0", "fp8"}))
-        ->capture_default_str();
-    command->add_option("--page", o->page, "Keys of a page of the cache; 0: no pages")
-        ->capture_default_str();
-    CLI::Option *all_keys =
-        command->add_flag("--all-keys", o->all_keys, "Every query sees all keys: not causal");
-    CLI::Option *select = command->add_option("--select", o->select, "Lists of blocks, by scores")
-                              ->check(CLI::IsMember({"canonical", "raw", "pooled"}))
-                              ->excludes(all_keys);
-    command->add_option("--rule", o->rule, "Which blocks are listed")
-        ->check(CLI::IsMember({"peak", "mass"}))
-        ->capture_default_str()
-        ->needs(select);
-    command->add_flag("--json", o->json, "Print JSON");
-    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
-    command->footer(""); // not that of products
-    command->callback([o] { run(*o); });
-    return command;
+    command.add("--gfx", &o->gfx, "The target", {.show_default = true});
+    command.add("--dtype", &o->dtype, "Of queries, keys and values",
+                {.one_of = dtype_words, .show_default = true});
+    command.add("--sq", &o->sq, "Queries", {.required = true});
+    command.add("--sk", &o->sk, "Keys; default: as many as queries");
+    command.add("--h", &o->h, "Query heads", {.required = true});
+    command.add("--hk", &o->hk, "Key heads", {.required = true});
+    command.add("--d", &o->d, "Elements of a head", {.show_default = true});
+    command.add("--b", &o->b, "Batches", {.show_default = true});
+    command.add("--kv", &o->kv, "Of keys and values, where not that of queries",
+                {.one_of = {"same", "q8_0", "fp8"}, .show_default = true});
+    command.add("--page", &o->page, "Keys of a page of the cache; 0: no pages",
+                {.show_default = true});
+    command.add("--all-keys", &o->all_keys, "Every query sees all keys: not causal");
+    command.add("--select", &o->select, "Lists of blocks, by scores",
+                {.one_of = {"canonical", "raw", "pooled"}, .excludes = {"--all-keys"}});
+    command.add("--rule", &o->rule, "Which blocks are listed",
+                {.one_of = {"peak", "mass"}, .show_default = true, .needs = {"--select"}});
+    command.add("--json", &o->json, "Print JSON");
+    command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
+    command.footer = ""; // not that of products
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // nw choose attention: the kernels of an attention or of a selection of blocks.
 #pragma once
-#include <CLI/CLI.hpp>
+#include "base/command_line.h"
 
 namespace nw::cli {
 
-CLI::App *add_choose_attention(CLI::App &choose);
+void add_choose_attention(Command &choose);
 
 } // namespace nw::cli

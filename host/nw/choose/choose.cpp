@@ -339,63 +339,48 @@ void run(const Options &o) {
 
 } // namespace
 
-void add_choose(CLI::App &app) {
+void add_choose(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("choose", "Show which kernel a product gets, and why");
-    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
-    command->add_option("--dtype", o->dtype, "Of activations")
-        ->check(CLI::IsMember(dtype_words))
-        ->capture_default_str();
-    command->add_option("--group", o->group, "Weights to a scale")
-        ->check(CLI::IsMember(group_words))
-        ->capture_default_str();
-    command->add_option("--zeros", o->zeros, "Zero points")
-        ->check(CLI::IsMember(zeros_words))
-        ->capture_default_str();
-    CLI::Option *gguf = command->add_option("--gguf", o->gguf,
-                                            "Type of GGUF weights: one of " +
-                                                fmt::format("{}", fmt::join(gguf_types, ", ")));
-    for (const char *other : {"--dtype", "--group", "--zeros"})
-        gguf->excludes(command->get_option(other));
-    CLI::Option *act_order = command->add_flag(
-        "--act-order", o->act_order,
-        "Weights of act-order: activations are permuted, by this kernel or a launch before it");
-    command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
-    CLI::Option *n = command->add_option("--n", o->n, "Rows of weights; must be given"),
-                *k = command->add_option("--k", o->k, "Weights of a row; must be given");
-    CLI::Option *int8 = command->add_flag(
-        "--int8-activations", o->int8,
+    Command &command = app.add_subcommand("choose", "Show which kernel a product gets, and why");
+    command.add("--gfx", &o->gfx, "The target", {.show_default = true});
+    command.add("--dtype", &o->dtype, "Of activations",
+                {.one_of = dtype_words, .show_default = true});
+    command.add("--group", &o->group, "Weights to a scale",
+                {.one_of = group_words, .show_default = true});
+    command.add("--zeros", &o->zeros, "Zero points", {.one_of = zeros_words, .show_default = true});
+    command.add("--gguf", &o->gguf,
+                "Type of GGUF weights: one of " + fmt::format("{}", fmt::join(gguf_types, ", ")),
+                {.excludes = {"--dtype", "--group", "--zeros"}});
+    command.add(
+        "--act-order", &o->act_order,
+        "Weights of act-order: activations are permuted, by this kernel or a launch before it",
+        {.excludes = {"--gguf"}});
+    command.add("--m", &o->m, "Rows of activations", {.show_default = true});
+    command.add("--n", &o->n, "Rows of weights; must be given", {.required = true});
+    command.add("--k", &o->k, "Weights of a row; must be given", {.required = true});
+    command.add(
+        "--int8-activations", &o->int8,
         "Activations may be quantized to int8, a scale for each row, with what they lose "
         "(asm/prefill_w4a8/notes.md): time this product, too, on the model, and choose the faster "
-        "one. Minutes for thousands of rows");
-    int8->excludes(gguf)->excludes(act_order);
-    gguf->excludes(act_order);
-    CLI::Option *fp8 = command->add_flag(
-        "--fp8-activations", o->fp8,
-        "The same with --gguf and fp8 e4m3, which loses up to 1/16 of an activation");
-    fp8->needs(gguf);
-    CLI::Option *draws = command->add_flag(
-        "--uncertainty", o->uncertainty,
-        fmt::format("Also time the tuned shape again, with low and high, and compare "
-                    "the kernels draw by draw: by {}",
-                    draws_help));
-    for (CLI::Option *other : {int8, fp8, act_order})
-        other->excludes(draws);
-    command->add_flag("--json", o->json, "Print JSON");
-    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
-    command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
-                    "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
-                    "others: the fastest of the kernels that were timed beside it.");
-    const CLI::App *attention = add_choose_attention(*command),
-                   *experts = add_choose_experts(*command), *op = add_choose_op(*command);
-    command->callback([o, n, k, attention, experts, op] {
-        if (attention->parsed() || experts->parsed() || op->parsed())
-            return;
-        for (const CLI::Option *option : {n, k}) // not of the subcommand
-            if (option->empty())
-                throw CLI::RequiredError(option->get_name());
-        run(*o);
-    });
+        "one. Minutes for thousands of rows",
+        {.excludes = {"--gguf", "--act-order"}});
+    command.add("--fp8-activations", &o->fp8,
+                "The same with --gguf and fp8 e4m3, which loses up to 1/16 of an activation",
+                {.needs = {"--gguf"}});
+    command.add("--uncertainty", &o->uncertainty,
+                fmt::format("Also time the tuned shape again, with low and high, and compare "
+                            "the kernels draw by draw: by {}",
+                            draws_help),
+                {.excludes = {"--int8-activations", "--fp8-activations", "--act-order"}});
+    command.add("--json", &o->json, "Print JSON");
+    command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
+    command.footer = "\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
+                     "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
+                     "others: the fastest of the kernels that were timed beside it.";
+    add_choose_attention(command);
+    add_choose_experts(command);
+    add_choose_op(command);
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

@@ -92,51 +92,42 @@ void run(const Options &o) {
 
 } // namespace
 
-CLI::App *add_choose_experts(CLI::App &choose) {
+void add_choose_experts(Command &choose) {
     auto o = std::make_shared<Options>();
-    CLI::App *command =
+    Command &command =
         choose.add_subcommand("experts", "Show which kernels a mixture of experts gets");
-    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
-    command->add_option("--dtype", o->dtype, "Of activations")
-        ->check(CLI::IsMember(dtype_words))
-        ->capture_default_str();
-    command->add_option("--group", o->group, "Weights to a scale")
-        ->check(CLI::IsMember({"32", "64", "128"}))
-        ->capture_default_str();
-    command->add_option("--zeros", o->zeros, "Zero points")
-        ->check(CLI::IsMember({"eight", "packed"}))
-        ->capture_default_str();
-    command->add_option("--block-size", o->block_size, "Slots of a block")->capture_default_str();
-    CLI::Option *gguf =
-        command->add_option("--gguf", o->gguf.type, "Type of GGUF weights, by tokens instead")
-            ->check(CLI::IsMember(std::vector<std::string>(gguf_types.begin(), gguf_types.end())));
-    command->add_option("--m", o->gguf.tokens, "Tokens")->capture_default_str()->needs(gguf);
-    CLI::Option *experts =
-        command->add_option("--experts", o->gguf.experts, "How many there are")->needs(gguf);
-    command->add_option("--top-k", o->gguf.top_k, "Experts of a token")
-        ->capture_default_str()
-        ->needs(gguf);
-    command->add_flag("--own-rows", o->gguf.own_rows, "Each slot has activations of its own")
-        ->needs(gguf);
-    command
-        ->add_flag("--fp8-activations", o->gguf.fp8,
-                   "Activations may be quantized to fp8 e4m3, a scale for each row, which loses up "
-                   "to 1/16 of an activation: time this product, too, on the model, and choose the "
-                   "faster one. Minutes for thousands of tokens")
-        ->needs(gguf);
-    gguf->needs(experts);
-    command->add_option("--n", o->n, "Rows of an expert's weights")->required();
-    command->add_option("--k", o->k, "Weights of a row")->required();
-    command->add_flag("--act-order", o->act_order,
-                      "Weights of act-order: activations are permuted, by this kernel or a launch "
-                      "before it");
-    for (const char *other : {"--dtype", "--group", "--zeros", "--block-size", "--act-order"})
-        gguf->excludes(command->get_option(other));
-    command->add_flag("--json", o->json, "Print JSON");
-    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
-    command->footer(""); // not that of products
-    command->callback([o] { run(*o); });
-    return command;
+    command.add("--gfx", &o->gfx, "The target", {.show_default = true});
+    command.add("--dtype", &o->dtype, "Of activations",
+                {.one_of = dtype_words, .show_default = true});
+    command.add("--group", &o->group, "Weights to a scale",
+                {.one_of = {"32", "64", "128"}, .show_default = true});
+    command.add("--zeros", &o->zeros, "Zero points",
+                {.one_of = {"eight", "packed"}, .show_default = true});
+    command.add("--block-size", &o->block_size, "Slots of a block", {.show_default = true});
+    command.add("--gguf", &o->gguf.type, "Type of GGUF weights, by tokens instead",
+                {.one_of = gguf_words,
+                 .needs = {"--experts"},
+                 .excludes = {"--dtype", "--group", "--zeros", "--block-size", "--act-order"}});
+    command.add("--m", &o->gguf.tokens, "Tokens", {.show_default = true, .needs = {"--gguf"}});
+    command.add("--experts", &o->gguf.experts, "How many there are", {.needs = {"--gguf"}});
+    command.add("--top-k", &o->gguf.top_k, "Experts of a token",
+                {.show_default = true, .needs = {"--gguf"}});
+    command.add("--own-rows", &o->gguf.own_rows, "Each slot has activations of its own",
+                {.needs = {"--gguf"}});
+    command.add("--fp8-activations", &o->gguf.fp8,
+                "Activations may be quantized to fp8 e4m3, a scale for each row, which loses up "
+                "to 1/16 of an activation: time this product, too, on the model, and choose the "
+                "faster one. Minutes for thousands of tokens",
+                {.needs = {"--gguf"}});
+    command.add("--n", &o->n, "Rows of an expert's weights", {.required = true});
+    command.add("--k", &o->k, "Weights of a row", {.required = true});
+    command.add("--act-order", &o->act_order,
+                "Weights of act-order: activations are permuted, by this kernel or a launch "
+                "before it");
+    command.add("--json", &o->json, "Print JSON");
+    command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
+    command.footer = ""; // not that of products
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

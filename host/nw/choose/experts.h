@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // nw choose experts: the kernels of a mixture of experts with W4A16 or GGUF weights.
 #pragma once
-#include <CLI/CLI.hpp>
+#include "base/command_line.h"
 
 namespace nw::cli {
 
-CLI::App *add_choose_experts(CLI::App &choose);
+void add_choose_experts(Command &choose);
 
 } // namespace nw::cli

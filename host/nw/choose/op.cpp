@@ -67,19 +67,18 @@ void run(const Options &o) {
 
 } // namespace
 
-CLI::App *add_choose_op(CLI::App &choose) {
+void add_choose_op(Command &choose) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = choose.add_subcommand(
+    Command &command = choose.add_subcommand(
         "op", "Show which kernels an op gets, and its time, operands where the launch before left "
               "them: nw choose op rms_norm y_type=f32 m=1 k=4096 eps=1e-6");
-    command->add_option("KIND", o->kind, "One of " + kind_names())->required();
-    command->add_option("NAME=VALUE", o->values, "Sizes and values, named as in the contracts");
-    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
-    command->add_flag("--json", o->json, "Print JSON");
-    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
-    command->footer(""); // not that of products
-    command->callback([o] { run(*o); });
-    return command;
+    command.add("KIND", &o->kind, "One of " + kind_names(), {.required = true});
+    command.add("NAME=VALUE", &o->values, "Sizes and values, named as in the contracts");
+    command.add("--gfx", &o->gfx, "The target", {.show_default = true});
+    command.add("--json", &o->json, "Print JSON");
+    command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
+    command.footer = ""; // not that of products
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

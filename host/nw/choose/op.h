@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // nw choose op: the kernels of any op, by its contract's names.
 #pragma once
-#include <CLI/CLI.hpp>
+#include "base/command_line.h"
 
 namespace nw::cli {
 
-CLI::App *add_choose_op(CLI::App &choose);
+void add_choose_op(Command &choose);
 
 } // namespace nw::cli

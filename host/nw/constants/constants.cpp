@@ -65,19 +65,18 @@ void run(const Options &o) {
 
 } // namespace
 
-void add_constants(CLI::App &app) {
+void add_constants(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "constants", "List the constants of the timing model for a part, and their origin");
-    command->add_option("--part", options->part, "The GPU, or a gfx for its default part")
-        ->capture_default_str();
-    command->add_option("--origin", options->origin, "List only constants of this origin")
-        ->check(CLI::IsMember({"fact", "fit", "guess"}));
-    command->add_option("--profile", options->profile,
-                        "File of measured constants, as HIPSIM_PROFILE");
-    command->add_flag("--json", options->json,
-                      "Print JSON, with the likely range and the one that a profile may set");
-    command->callback([options] { run(*options); });
+    command.add("--part", &options->part, "The GPU, or a gfx for its default part",
+                {.show_default = true});
+    command.add("--origin", &options->origin, "List only constants of this origin",
+                {.one_of = {"fact", "fit", "guess"}});
+    command.add("--profile", &options->profile, "File of measured constants, as HIPSIM_PROFILE");
+    command.add("--json", &options->json,
+                "Print JSON, with the likely range and the one that a profile may set");
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

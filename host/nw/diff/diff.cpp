@@ -337,20 +337,20 @@ info. With --grid, --block or --args both versions also run on the modelled GPU,
 
 } // namespace
 
-void add_diff(CLI::App &app) {
+void add_diff(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("diff", "Compare two versions of a kernel");
-    command->footer(footer);
-    command->add_option("a", o->a, "A code object or .s file")->required();
-    command->add_option("b", o->b, "The other one")->required();
-    add_launch_options(*command, o->launch);
-    command->add_option("--kernel-b", o->kernel_b, "Kernel of B; default: as --kernel");
-    command->add_flag("--json", o->json, "Print JSON");
-    command->callback([o, command] {
+    Command &command = app.add_subcommand("diff", "Compare two versions of a kernel");
+    command.footer = footer;
+    command.add("a", &o->a, "A code object or .s file", {.required = true});
+    command.add("b", &o->b, "The other one", {.required = true});
+    add_launch_options(command, o->launch);
+    command.add("--kernel-b", &o->kernel_b, "Kernel of B; default: as --kernel");
+    command.add("--json", &o->json, "Print JSON");
+    command.run = [o, &command] {
         for (const char *option : {"--grid", "--block", "--args"})
-            o->timed |= command->count(option) > 0;
+            o->timed |= command.given(option);
         run(*o);
-    });
+    };
 }
 
 } // namespace nw::cli

@@ -93,23 +93,21 @@ void Examination::copy_by_kernel(const void *x, void *y, u64 count, const hip::S
     launch(modules, op, stream);
 }
 
-void add_doctor(CLI::App &app) {
+void add_doctor(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "doctor", "Try a card: copies, memory, graphs, kernels, and versions known to be wrong");
-    command->add_option("--device", o->device,
-                        "hip:N, or sim:gfx1151; default: the first supported GPU");
-    command->add_option("--json", o->json, "File that gets all verdicts and versions")
-        ->check(writable_file());
-    command
-        ->add_option("--families", o->families,
-                     "Kernels to check, a comma list of families, or all; default: all, and on a "
-                     "simulated device permute_a")
-        ->delimiter(',');
-    command->add_option("--copies", o->copies,
-                        "Copies of few bytes; default: 256000, and 4096 on a simulated device");
-    command->footer("Exit code 1: a verdict is FAIL. warn: known of these versions, or not tried.");
-    command->callback([o] { run(*o); });
+    command.add("--device", &o->device, "hip:N, or sim:gfx1151; default: the first supported GPU");
+    command.add("--json", &o->json, "File that gets all verdicts and versions",
+                {.writable_file = true});
+    command.add("--families", &o->families,
+                "Kernels to check, a comma list of families, or all; default: all, and on a "
+                "simulated device permute_a",
+                {.comma_separated = true});
+    command.add("--copies", &o->copies,
+                "Copies of few bytes; default: 256000, and 4096 on a simulated device");
+    command.footer = "Exit code 1: a verdict is FAIL. warn: known of these versions, or not tried.";
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

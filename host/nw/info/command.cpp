@@ -82,26 +82,24 @@ Live VGPRs: liveness follows masks, 16-bit halves and d16 loads.
 
 } // namespace
 
-void add_info(CLI::App &app) {
+void add_info(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command =
+    Command &command =
         app.add_subcommand("info", "Show a kernel's registers, occupancy, loops and their bounds");
-    command->footer(footer);
-    command->add_option("file", o->files, "Code objects or .s files")->required();
-    command->add_option("--kernel", o->info.kernel, "Only that one");
-    command->add_option("--gfx", o->info.gfx, "Target; default: the file's");
-    command->add_option("--part", o->info.part,
-                        "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
-    command
-        ->add_option("--workgroup", o->info.workgroup,
-                     "Work-items per workgroup; default: .max_flat_workgroup_size")
-        ->check(CLI::Range(1, 1024));
-    command->add_option("--lds", o->info.dynamic_lds, "Bytes of dynamic LDS")
-        ->check(CLI::Range(0, 65536));
-    command->add_flag("--json", o->json, "Print JSON");
-    command->add_option("--html", o->html, "Also write one HTML page to this file")
-        ->check(writable_file());
-    command->callback([o] { info_all(*o); });
+    command.footer = footer;
+    command.add("file", &o->files, "Code objects or .s files", {.required = true});
+    command.add("--kernel", &o->info.kernel, "Only that one");
+    command.add("--gfx", &o->info.gfx, "Target; default: the file's");
+    command.add("--part", &o->info.part,
+                "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
+    command.add("--workgroup", &o->info.workgroup,
+                "Work-items per workgroup; default: .max_flat_workgroup_size",
+                {.range = {1, 1024}});
+    command.add("--lds", &o->info.dynamic_lds, "Bytes of dynamic LDS", {.range = {0, 65536}});
+    command.add("--json", &o->json, "Print JSON");
+    command.add("--html", &o->html, "Also write one HTML page to this file",
+                {.writable_file = true});
+    command.run = [o] { info_all(*o); };
 }
 
 } // namespace nw::cli

@@ -161,28 +161,26 @@ void run(const Options &o) {
 
 } // namespace
 
-void add_inspect(CLI::App &app) {
+void add_inspect(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command =
+    Command &command =
         app.add_subcommand("inspect", "List the contents of a checkpoint or GGUF file, and which "
                                       "of a checkpoint's layers nw pack can read");
-    command
-        ->add_option("input", options->input,
-                     "A safetensors file, or a directory with one or with shards and their index; "
-                     "or any file of a GGUF model")
-        ->required();
-    command
-        ->add_option("--gfx", options->gfx,
-                     "Of a GGUF model: the target, which of whose kernels take its matrices")
-        ->capture_default_str();
-    command->add_flag("--json", options->json,
-                      "Print everything as JSON; of GGUF arrays the first elements");
-    command->footer(
+    command.add("input", &options->input,
+                "A safetensors file, or a directory with one or with shards and their index; "
+                "or any file of a GGUF model",
+                {.required = true});
+    command.add("--gfx", &options->gfx,
+                "Of a GGUF model: the target, which of whose kernels take its matrices",
+                {.show_default = true});
+    command.add("--json", &options->json,
+                "Print everything as JSON; of GGUF arrays the first elements");
+    command.footer =
         "Layers whose names differ only in numbers share a line, with * for the numbers and their "
         "count.\nKernels are those of 1, 8, 16 and 512 tokens at once; an embedding that is looked "
         "up is no matrix; --json has their families,\nand why a matrix has none. The formulas of "
-        "decoded GGUF types are in ref/gguf.h.");
-    command->callback([options] { run(*options); });
+        "decoded GGUF types are in ref/gguf.h.";
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

@@ -66,15 +66,14 @@ void run(const Options &o) {
 
 } // namespace
 
-void add_isa(CLI::App &app) {
+void add_isa(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "isa", "List the instructions of a gfx and how the simulator handles them");
-    command->add_option("--gfx", options->gfx, "The target")->capture_default_str();
-    command->add_option("--state", options->state, "List only these")
-        ->check(CLI::IsMember(state_names()));
-    command->add_flag("--counts", options->counts, "Print only the last line");
-    command->callback([options] { run(*options); });
+    command.add("--gfx", &options->gfx, "The target", {.show_default = true});
+    command.add("--state", &options->state, "List only these", {.one_of = state_names()});
+    command.add("--counts", &options->counts, "Print only the last line");
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

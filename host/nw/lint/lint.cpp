@@ -254,29 +254,27 @@ To suppress a finding, name the rule and the reason on its source line or the on
 
 } // namespace
 
-void add_lint(CLI::App &app) {
+void add_lint(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("lint", "Check kernels for bugs without running them");
-    command->footer(footer);
-    command->add_option("file", o->files,
-                        "Code objects (linked or not), offload bundles, host programs with "
-                        "embedded code objects, or .s files");
-    command->add_option("--gfx", o->gfx,
-                        "Target, from gfx1010 on; default: the file's, if it has only one");
-    command->add_option("--kernel", o->kernel, "Check only this kernel");
-    command->add_option("--source", o->source,
-                        "The .s file of the code object; default: next to it, or in build/asm");
-    auto *json = command->add_flag("--json", o->json, "Print JSON");
-    command->add_flag("--sarif", o->sarif, "Print SARIF 2.1.0")->excludes(json);
-    command->add_flag("--notes", o->notes, "Also report what costs time but is not a bug");
-    command->add_flag("--rules", o->rules, "List the rules; notes of H rules are in isa_notes");
-    command->add_option("--baseline", o->baseline, "Leave out findings listed in this file")
-        ->check(CLI::ExistingFile);
-    command
-        ->add_option("--write-baseline", o->write_baseline,
-                     "Write the findings to this file, for --baseline")
-        ->check(writable_file());
-    command->callback([o] { run(*o); });
+    Command &command = app.add_subcommand("lint", "Check kernels for bugs without running them");
+    command.footer = footer;
+    command.add("file", &o->files,
+                "Code objects (linked or not), offload bundles, host programs with "
+                "embedded code objects, or .s files");
+    command.add("--gfx", &o->gfx,
+                "Target, from gfx1010 on; default: the file's, if it has only one");
+    command.add("--kernel", &o->kernel, "Check only this kernel");
+    command.add("--source", &o->source,
+                "The .s file of the code object; default: next to it, or in build/asm");
+    command.add("--json", &o->json, "Print JSON");
+    command.add("--sarif", &o->sarif, "Print SARIF 2.1.0", {.excludes = {"--json"}});
+    command.add("--notes", &o->notes, "Also report what costs time but is not a bug");
+    command.add("--rules", &o->rules, "List the rules; notes of H rules are in isa_notes");
+    command.add("--baseline", &o->baseline, "Leave out findings listed in this file",
+                {.existing_file = true});
+    command.add("--write-baseline", &o->write_baseline,
+                "Write the findings to this file, for --baseline", {.writable_file = true});
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli

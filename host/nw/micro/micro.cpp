@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/writable.h"
 #include "measure/micro/plan.h"
 #include "measure/micro/report.h"
 #include "nw/commands.h"
@@ -229,46 +230,37 @@ the fixed cost; JSON has that as `offset`, and the raw clocks. The host times st
 
 } // namespace
 
-void add_micro(CLI::App &app) {
+void add_micro(Command &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "micro", "Measure instructions, memory and streams with the shader clock");
-    command->footer(footer);
-    command->add_option("--device", o->device,
-                        "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
-    command->add_option("--only", o->only,
-                        "Only measurements whose name matches this regular expression");
-    command->add_flag("--list", o->list, "Print the names only");
-    command->add_option("--json", o->json, "Write the rows with raw clocks to this file")
-        ->check(writable_file());
-    command->add_option("--passes", o->passes,
-                        "Repetitions of each code sequence, 1..32 (default: 16, simulated 6)");
-    command->add_option("--repeats", o->repeats,
-                        "Repetitions of each stream (default: 5, simulated 1)");
-    command
-        ->add_option(
-            "--mib", o->mib,
-            "MiB that a stream reads; a pointer chase uses half (default: 512, simulated 64)")
-        ->check(CLI::Range(1, 4096));
-    CLI::Option *fit =
-        command
-            ->add_option("--fit", o->fit,
-                         "Fit the model to the rows of this file, written with --json")
-            ->excludes("--json", "--only", "--list", "--device");
-    command->add_option("--profile", o->profile, "Write the profile to this file")
-        ->needs(fit)
-        ->check(writable_file());
-    command->add_flag("--constants", o->constants,
-                      "Print the model's constants and the measurement that determines each");
-    command->add_option("--part", o->part, "The part to fit or to print, as in 8060S");
-    command->callback([o] {
+    command.footer = footer;
+    command.add("--device", &o->device, "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
+    command.add("--only", &o->only, "Only measurements whose name matches this regular expression");
+    command.add("--list", &o->list, "Print the names only");
+    command.add("--json", &o->json, "Write the rows with raw clocks to this file",
+                {.writable_file = true});
+    command.add("--passes", &o->passes,
+                "Repetitions of each code sequence, 1..32 (default: 16, simulated 6)");
+    command.add("--repeats", &o->repeats, "Repetitions of each stream (default: 5, simulated 1)");
+    command.add("--mib", &o->mib,
+                "MiB that a stream reads; a pointer chase uses half (default: 512, simulated 64)",
+                {.range = {1, 4096}});
+    command.add("--fit", &o->fit, "Fit the model to the rows of this file, written with --json",
+                {.excludes = {"--json", "--only", "--list", "--device"}});
+    command.add("--profile", &o->profile, "Write the profile to this file",
+                {.writable_file = true, .needs = {"--fit"}});
+    command.add("--constants", &o->constants,
+                "Print the model's constants and the measurement that determines each");
+    command.add("--part", &o->part, "The part to fit or to print, as in 8060S");
+    command.run = [o] {
         if (o->constants)
             return print_constants(*o);
         if (!o->part.empty() && o->fit.empty())
             throw Error("--part goes with --fit and --constants; --device sim:GFX?part=NAME "
                         "measures a modelled part");
         o->fit.empty() ? run(*o) : run_fit(*o);
-    });
+    };
 }
 
 } // namespace nw::cli

@@ -54,43 +54,39 @@ void run(Options o) {
 
 } // namespace
 
-void add_pack(CLI::App &app) {
+void add_pack(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "pack", "Pack a checkpoint's 4-bit layers into the layout of the kernels");
-    command
-        ->add_option(
-            "input", options->input,
-            "A directory with safetensors files (one, or shards with their index), or one file: "
-            "GPTQ, AWQ GEMM, AutoRound in either layout, compressed-tensors pack-quantized, HQQ "
-            "with whole zero points; mxfp4 as gpt-oss or of single layers, nvfp4. GGUF needs no "
-            "packing")
-        ->required();
-    command
-        ->add_option("output", options->output,
-                     "NAME.safetensors; its index NAME.json is written next to it. Not inside the "
-                     "input directory")
-        ->required();
-    command->add_option("--gfx", options->pack.gfx, "The target, which determines the row stride")
-        ->capture_default_str();
-    command
-        ->add_option("--dtype", options->dtype,
-                     "Type of the activations; scales and biases are rounded to it (default: that "
-                     "of the scales)")
-        ->check(CLI::IsMember({"f16", "bf16"}));
-    command
-        ->add_option("--checkpoint-format", options->checkpoint_format,
-                     "How GPTQ's zero points are stored: gptq, less 1, as AutoGPTQ; gptq_v2, as "
-                     "they are. Needed for asymmetric layers whose config doesn't say it; it takes "
-                     "the place of what a config says")
-        ->check(CLI::IsMember({"gptq", "gptq_v2"}));
-    command->add_flag(
-        "--fuse", options->pack.fuse,
+    command.add(
+        "input", &options->input,
+        "A directory with safetensors files (one, or shards with their index), or one file: "
+        "GPTQ, AWQ GEMM, AutoRound in either layout, compressed-tensors pack-quantized, HQQ "
+        "with whole zero points; mxfp4 as gpt-oss or of single layers, nvfp4. GGUF needs no "
+        "packing",
+        {.required = true});
+    command.add("output", &options->output,
+                "NAME.safetensors; its index NAME.json is written next to it. Not inside the "
+                "input directory",
+                {.required = true});
+    command.add("--gfx", &options->pack.gfx, "The target, which determines the row stride",
+                {.show_default = true});
+    command.add("--dtype", &options->dtype,
+                "Type of the activations; scales and biases are rounded to it (default: that "
+                "of the scales)",
+                {.one_of = {"f16", "bf16"}});
+    command.add("--checkpoint-format", &options->checkpoint_format,
+                "How GPTQ's zero points are stored: gptq, less 1, as AutoGPTQ; gptq_v2, as "
+                "they are. Needed for asymmetric layers whose config doesn't say it; it takes "
+                "the place of what a config says",
+                {.one_of = {"gptq", "gptq_v2"}});
+    command.add(
+        "--fuse", &options->pack.fuse,
         "Concatenate the rows of layers with the same input: q_proj, k_proj, v_proj to qkv_proj; "
         "gate_proj, up_proj to gate_up_proj; w1, w3 to w13, if their formats agree");
-    command->add_flag("--all", options->pack.all, "Also copy all other tensors unchanged");
-    command->add_flag("--force", options->pack.replace, "Replace existing output");
-    command->footer(
+    command.add("--all", &options->pack.all, "Also copy all other tensors unchanged");
+    command.add("--force", &options->pack.replace, "Replace existing output");
+    command.footer =
         "For each layer NAME the output has NAME.w (u32 [N, stride/4], nibbles of a dword k = 0 2 "
         "4 6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in "
         "bits 4*(n%8)), NAME.bias, and\nNAME.perm if its columns were reordered for quantization "
@@ -102,8 +98,8 @@ void add_pack(CLI::App &app) {
         "run "
         "time, low-rank matrices, layers that are not 4 bits (--all\ncopies those). Some rows of "
         "every layer are checked against a plain "
-        "dequantization. The output is written to a temporary file and renamed on success.");
-    command->callback([options] { run(*options); });
+        "dequantization. The output is written to a temporary file and renamed on success.";
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

@@ -132,63 +132,56 @@ void run(Options o) {
 
 } // namespace
 
-void add_quantize(CLI::App &app) {
+void add_quantize(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
+    Command &command = app.add_subcommand(
         "quantize", "Quantize a model's linear weights to 4 bits, and print the error of each");
-    command
-        ->add_option("inputs", options->inputs,
-                     "Safetensors of bf16, f16 or f32, or quantized ones of bitsandbytes (nf4, "
-                     "fp4), HQQ or MLX (affine): directories (one file, or shards with their "
-                     "index), or files")
-        ->required();
-    command
-        ->add_option("-o,--output", options->output,
-                     "NAME.safetensors or NAME.gguf: w4a16 is safetensors, for nw pack; q4_K is "
-                     "GGUF; mxfp4 is either")
-        ->required();
-    command->add_option("--to", options->to, "The weights' new type")
-        ->check(CLI::IsMember({"w4a16", "q4_K", "mxfp4"}))
-        ->capture_default_str();
-    command->add_option("--group", options->quantize.group, "Of w4a16: weights that share a scale")
-        ->check(CLI::IsMember({32, 64, 128}))
-        ->capture_default_str();
-    command->add_flag("--zero-points", options->quantize.zero_points,
-                      "Of w4a16: asymmetric, with a zero point for each scale");
-    command
-        ->add_option("--scales", options->scales,
-                     "Of w4a16: type of the scales (default: the weights', bf16 for f32)")
-        ->check(CLI::IsMember({"f16", "bf16"}));
-    command
-        ->add_option("--clip", options->clip,
-                     "none: the range of a group is that of its weights; mse: the one of several "
-                     "with the least squared error")
-        ->check(CLI::IsMember({"none", "mse"}))
-        ->capture_default_str();
-    command->add_option("--include", options->quantize.include,
-                        "Quantize also tensors whose name has this regular expression: [N, K], or "
-                        "[E, N, K] of E experts");
-    command->add_option("--keep", options->quantize.keep,
-                        "Copy tensors whose name has this regular expression");
-    command->add_option("--transposed", options->quantize.transposed,
-                        "Weights whose name has this regular expression are stored as [K, N], of "
-                        "experts [E, K, N]. By itself known of GPT-2 (Conv1D), gpt-oss, Llama 4, "
-                        "Qwen3-VL, Aria, and of experts of which one dimension is hidden_size");
-    command->add_option("--not-transposed", options->quantize.not_transposed,
-                        "They are stored as [N, K], of experts [E, N, K]");
-    command->add_flag("!--no-config", options->quantize.config,
-                      "Of w4a16: don't write the config.json of a model's folder, with its "
-                      "quantization_config, beside the output");
-    command->add_flag("--force", options->quantize.replace, "Replace existing output");
-    command->add_flag("--json", options->json, "Print the table as JSON, at the end");
-    command->footer(
+    command.add("inputs", &options->inputs,
+                "Safetensors of bf16, f16 or f32, or quantized ones of bitsandbytes (nf4, "
+                "fp4), HQQ or MLX (affine): directories (one file, or shards with their "
+                "index), or files",
+                {.required = true});
+    command.add("-o,--output", &options->output,
+                "NAME.safetensors or NAME.gguf: w4a16 is safetensors, for nw pack; q4_K is "
+                "GGUF; mxfp4 is either",
+                {.required = true});
+    command.add("--to", &options->to, "The weights' new type",
+                {.one_of = {"w4a16", "q4_K", "mxfp4"}, .show_default = true});
+    command.add("--group", &options->quantize.group, "Of w4a16: weights that share a scale",
+                {.one_number_of = {32, 64, 128}, .show_default = true});
+    command.add("--zero-points", &options->quantize.zero_points,
+                "Of w4a16: asymmetric, with a zero point for each scale");
+    command.add("--scales", &options->scales,
+                "Of w4a16: type of the scales (default: the weights', bf16 for f32)",
+                {.one_of = {"f16", "bf16"}});
+    command.add("--clip", &options->clip,
+                "none: the range of a group is that of its weights; mse: the one of several "
+                "with the least squared error",
+                {.one_of = {"none", "mse"}, .show_default = true});
+    command.add("--include", &options->quantize.include,
+                "Quantize also tensors whose name has this regular expression: [N, K], or "
+                "[E, N, K] of E experts");
+    command.add("--keep", &options->quantize.keep,
+                "Copy tensors whose name has this regular expression");
+    command.add("--transposed", &options->quantize.transposed,
+                "Weights whose name has this regular expression are stored as [K, N], of "
+                "experts [E, K, N]. By itself known of GPT-2 (Conv1D), gpt-oss, Llama 4, "
+                "Qwen3-VL, Aria, and of experts of which one dimension is hidden_size");
+    command.add("--not-transposed", &options->quantize.not_transposed,
+                "They are stored as [N, K], of experts [E, N, K]");
+    command.add("!--no-config", &options->quantize.config,
+                "Of w4a16: don't write the config.json of a model's folder, with its "
+                "quantization_config, beside the output");
+    command.add("--force", &options->quantize.replace, "Replace existing output");
+    command.add("--json", &options->json, "Print the table as JSON, at the end");
+    command.footer =
         "Quantized are tensors called NAME.weight, 2-D or of experts 3-D, that are not of an "
         "embedding, a norm, the head or\na router. Layers of bitsandbytes, HQQ and MLX are "
         "dequantized first: the error is that of the second\nquantization alone. All other "
         "tensors are copied. NMSE is the sum of squared errors over "
         "the sum of squared weights.\nThe output is written to a temporary file and renamed on "
-        "success.");
-    command->callback([options] { run(*options); });
+        "success.";
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

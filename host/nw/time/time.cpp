@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/command.h"
 #include "base/terminal.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
@@ -248,33 +247,29 @@ For a fair comparison of kernels: --cold weights --warm code)";
 
 } // namespace
 
-void add_time(CLI::App &app) {
+void add_time(Command &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("time", "Time a kernel on a modelled GPU");
-    add_options(*command, options->launch);
-    command->add_flag("--uncertainty", options->uncertainty,
-                      "Also print the lowest and the highest time under draws of the constants");
-    command
-        ->add_option("--cold", options->cold,
-                     "weights: before each launch no cache has data; default: what the launch "
-                     "before left")
-        ->check(CLI::IsMember({"weights"}));
-    command
-        ->add_option("--warm", options->warm,
-                     "code: before each launch the instruction caches have the kernel's code")
-        ->check(CLI::IsMember({"code"}));
-    command->add_flag("--stats", options->stats, "Also count instructions and bytes");
-    command->add_option("--trace", options->trace, "Write a trace to this file, as HIPSIM_TRACE")
-        ->check(writable_file());
-    command
-        ->add_option("--issue-log", options->issue_log,
-                     "Write an issue log to this file, as HIPSIM_ISSUE_LOG")
-        ->check(writable_file());
-    command->add_flag("--json", options->json, "Print JSON with the keys of HIPSIM_STATS");
-    command->add_flag("-v,--verbose", options->verbose,
-                      "Also print cycles, units, caches and each reason to wait");
-    command->footer(footer);
-    command->callback([options] { run(*options); });
+    Command &command = app.add_subcommand("time", "Time a kernel on a modelled GPU");
+    add_options(command, options->launch);
+    command.add("--uncertainty", &options->uncertainty,
+                "Also print the lowest and the highest time under draws of the constants");
+    command.add("--cold", &options->cold,
+                "weights: before each launch no cache has data; default: what the launch "
+                "before left",
+                {.one_of = {"weights"}});
+    command.add("--warm", &options->warm,
+                "code: before each launch the instruction caches have the kernel's code",
+                {.one_of = {"code"}});
+    command.add("--stats", &options->stats, "Also count instructions and bytes");
+    command.add("--trace", &options->trace, "Write a trace to this file, as HIPSIM_TRACE",
+                {.writable_file = true});
+    command.add("--issue-log", &options->issue_log,
+                "Write an issue log to this file, as HIPSIM_ISSUE_LOG", {.writable_file = true});
+    command.add("--json", &options->json, "Print JSON with the keys of HIPSIM_STATS");
+    command.add("-v,--verbose", &options->verbose,
+                "Also print cycles, units, caches and each reason to wait");
+    command.footer = footer;
+    command.run = [options] { run(*options); };
 }
 
 } // namespace nw::cli

@@ -76,62 +76,52 @@ constexpr const char *footer = R"(
 Weights are cold, with the row stride of nw_weight_row_stride. A shape keeps the default unless a candidate is
 at least 0.5 % faster. `nw choose` shows the result.)";
 
-void add_options(CLI::App &command, TuneOptions &o) {
-    command.add_option("--gfx", o.gfx, "The target")->required();
-    CLI::Option *shapes =
-        command.add_option("--shapes", o.shapes, "A CSV file of layers; only dense ones are tuned")
-            ->check(CLI::ExistingFile)
-            ->capture_default_str();
-    command.add_option("--device", o.device,
-                       "The device, as in hip:0; default: the model of the target");
-    command
-        .add_option("--family", o.family,
-                    "Kernel family; prefill_w4a16: tiles for 9 and more rows, mid_w4a16's too; "
-                    "gguf: the strategies for products with GGUF weights")
-        ->check(CLI::IsMember(std::vector<std::string>{
-            std::string(few_rows_table), std::string(many_rows_table), std::string(gguf_table)}))
-        ->capture_default_str();
-    const auto list = [&](const char *name, auto &to, const char *what) {
-        return command.add_option(name, to, what)->delimiter(',');
-    };
-    list("--dtype", o.dtypes, "Types of activations; default: both")
-        ->check(CLI::IsMember(dtype_words));
-    list("--group", o.groups, "Weights per scale; default: 128,32")
-        ->check(CLI::IsMember(group_words));
-    list("--zeros", o.zeros, "Zero points; default: eight,packed")
-        ->check(CLI::IsMember(zeros_words));
-    list("--type", o.types, "Weight types of family gguf; default: q4_K")
-        ->check(CLI::IsMember(gguf_words));
-    list("--m", o.m,
-         "Rows of activations; default: 1, 2, 4, 8; for prefill_w4a16 16 to 512 by doubling; for "
-         "gguf 1 to 64")
-        ->check(CLI::Range(1, 8192));
-    CLI::Option *only = command.add_option(
-        "--only", o.only, "Only candidates whose symbol matches this regular expression");
-    command.add_option("--candidates", o.candidates,
-                       "Directory of code objects with their manifest.json");
-    command.add_option("--repeats", o.repeats, "Runs on a card; the median is used")
-        ->check(CLI::Range(1, 1001))
-        ->capture_default_str();
-    command.add_option("--out", o.out, "Output table; default: gen/tuning/<gfx>.toml");
-    command
-        .add_flag("--again", o.again,
-                  "Only rows that the table has, and of their kernels the one chosen, the best of "
-                  "the others and the default. Without --dtype, --group, --zeros, --type, --m: all")
-        ->excludes(shapes)
-        ->excludes(only);
-    command.add_flag("--dry-run", o.dry_run, "List what would be timed, without timing it");
+void add_options(Command &command, TuneOptions &o) {
+    command.add("--gfx", &o.gfx, "The target", {.required = true});
+    command.add("--shapes", &o.shapes, "A CSV file of layers; only dense ones are tuned",
+                {.existing_file = true, .show_default = true});
+    command.add("--device", &o.device, "The device, as in hip:0; default: the model of the target");
+    command.add("--family", &o.family,
+                "Kernel family; prefill_w4a16: tiles for 9 and more rows, mid_w4a16's too; "
+                "gguf: the strategies for products with GGUF weights",
+                {.one_of = {std::string(few_rows_table), std::string(many_rows_table),
+                            std::string(gguf_table)},
+                 .show_default = true});
+    command.add("--dtype", &o.dtypes, "Types of activations; default: both",
+                {.comma_separated = true, .one_of = dtype_words});
+    command.add("--group", &o.groups, "Weights per scale; default: 128,32",
+                {.comma_separated = true, .one_of = group_words});
+    command.add("--zeros", &o.zeros, "Zero points; default: eight,packed",
+                {.comma_separated = true, .one_of = zeros_words});
+    command.add("--type", &o.types, "Weight types of family gguf; default: q4_K",
+                {.comma_separated = true, .one_of = gguf_words});
+    command.add(
+        "--m", &o.m,
+        "Rows of activations; default: 1, 2, 4, 8; for prefill_w4a16 16 to 512 by doubling; for "
+        "gguf 1 to 64",
+        {.comma_separated = true, .range = {1, 8192}});
+    command.add("--only", &o.only, "Only candidates whose symbol matches this regular expression");
+    command.add("--candidates", &o.candidates,
+                "Directory of code objects with their manifest.json");
+    command.add("--repeats", &o.repeats, "Runs on a card; the median is used",
+                {.range = {1, 1001}, .show_default = true});
+    command.add("--out", &o.out, "Output table; default: gen/tuning/<gfx>.toml");
+    command.add("--again", &o.again,
+                "Only rows that the table has, and of their kernels the one chosen, the best of "
+                "the others and the default. Without --dtype, --group, --zeros, --type, --m: all",
+                {.excludes = {"--shapes", "--only"}});
+    command.add("--dry-run", &o.dry_run, "List what would be timed, without timing it");
 }
 
 } // namespace
 
-void add_tune(CLI::App &app) {
+void add_tune(Command &app) {
     auto o = std::make_shared<TuneOptions>();
-    CLI::App *command =
+    Command &command =
         app.add_subcommand("tune", "Time candidate kernels and write the fastest for each shape");
-    command->footer(footer);
-    add_options(*command, *o);
-    command->callback([o] { run(*o); });
+    command.footer = footer;
+    add_options(command, *o);
+    command.run = [o] { run(*o); };
 }
 
 } // namespace nw::cli
