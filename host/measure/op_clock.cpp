@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/op_clock.h"
 
-#include <algorithm>
-
 #include "measure/cold_product.h"
 
 namespace nw {

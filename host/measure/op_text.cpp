@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -33,7 +32,7 @@ u64 number_of(std::string_view text, std::string_view name) {
     const std::string copy(text);
     char *rest = nullptr;
     const f32 real = std::strtof(copy.c_str(), &rest);
-    if (copy.empty() || *rest || copy.find('.') == copy.npos && copy.find('e') == copy.npos)
+    if (copy.empty() || *rest || copy.find_first_of(".e") == copy.npos)
         throw Error(fmt::format("{} = {}: must be a whole number, or a decimal one as 1e-6 where "
                                 "it is a float",
                                 name, text));
@@ -41,10 +40,6 @@ u64 number_of(std::string_view text, std::string_view name) {
 }
 
 } // namespace
-
-std::string_view kind_name(OpKind kind) {
-    return std::ranges::find(kind_names_table, kind, &KindName::kind)->name;
-}
 
 std::string kind_names() {
     std::string out;

@@ -14,7 +14,6 @@ namespace nw {
 // not.
 Op parse_op(std::string_view kind, std::span<const std::string> values);
 
-std::string_view kind_name(OpKind);
 std::string kind_names(); // "attention, ..."
 
 } // namespace nw
