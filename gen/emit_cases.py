@@ -59,12 +59,8 @@ class CaseWriter(FamilyWriter):
             where = f"{FIRST + number * APART}ull"
             there = f"{body.value(p.when)} ? {where} : 0" if p.when else where
             body.lines.append(f"if (!given({self.field(p.name)})) o.{p.name} = {there};")
-        for p in f.pointers.values():
-            for at, stride in reversed(list(enumerate(p.strides))):
-                v = f.values[stride]
-                if not v.value and v.stride_of[0] is p:
-                    least, unit = body.value(p.extent_of(at + 1)), body.value(v.facts.get("multiple", p.size))
-                    body.lines.append(f"if (!given({self.field(stride)})) o.{stride} = round_up<u64>({least}, {unit});")
+        for stride, least in self.least_strides(body):
+            body.lines.append(f"if (!given({self.field(stride)})) o.{stride} = {least};")
         if "workspace_bytes" in f.order:
             body.lines.append(f"if (!given(&Op::workspace_bytes)) o.workspace_bytes = {WORKSPACE};")
         return self.function("void operands(Op &o, const Kernel &k, const Machine &m, const Given &given)", body)

@@ -5,7 +5,7 @@ checks, derived arguments, grids. It is plain code: nothing is interpreted at ru
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from expressions import Name, Writer, names_of, ordered
@@ -137,15 +137,21 @@ class FamilyWriter:
         head = "(Op &o, const Kernel &k, const Machine &m)"
         return self.function(f"void settle{head}", choices) + self.function(f"void derive{head}", body)
 
-    def contiguous(self) -> str:
-        """Strides of the op's that are 0 become their least ones."""
-        f, body = self.f, self.body()
+    def least_strides(self, body: Body) -> Iterator[tuple[str, str]]:
+        """Each stride that a caller gives, inner ones first, and the least that it may be."""
+        f = self.f
         for p in f.pointers.values():
             for at, stride in reversed(list(enumerate(p.strides))):
                 v = f.values[stride]
                 if not v.value and v.stride_of[0] is p:
                     least, unit = body.value(p.extent_of(at + 1)), body.value(v.facts.get("multiple", p.size))
-                    body.lines.append(f"if (!o.{stride}) o.{stride} = round_up<u64>({least}, {unit});")
+                    yield stride, f"round_up<u64>({least}, {unit})"
+
+    def contiguous(self) -> str:
+        """Strides of the op that are 0 become their least ones."""
+        body = self.body()
+        for stride, least in self.least_strides(body):
+            body.lines.append(f"if (!o.{stride}) o.{stride} = {least};")
         return self.function("void contiguous(Op &o)", body)
 
     def arguments(self) -> str:
