@@ -82,11 +82,10 @@ def _typed_name(op: str) -> str:
 
 def _typed_member(m: Member) -> tuple[str, str]:
     """A member of the typed struct, and the statement that brings it into the op."""
-    kinds = {"float": "f32 ", "int32_t": "std::string_view ", "uint32_t": "u64 ", "uint64_t": "u64 "}
+    kinds = {"float": "f32 ", "int32_t": "std::string_view " if m.text else "bool ", "uint32_t": "u64 ", "uint64_t": "u64 "}
     name = f"{m.sets}_" if m.sets in KEYWORDS else m.sets
-    text = m.kind == "int32_t" and not m.by.startswith("flag")
-    kind = m.kind if m.pointer else "bool " if m.by.startswith("flag") else kinds[m.kind]
-    value = f"address({name})" if m.pointer else f"find_word({name})" if text else f"std::bit_cast<u32>({name})" if m.kind == "float" else name
+    kind = m.kind if m.pointer else kinds[m.kind]
+    value = f"address({name})" if m.pointer else f"find_word({name})" if m.text else f"std::bit_cast<u32>({name})" if m.kind == "float" else name
     return f"    {kind}{name}{{}};", f"        op.{m.sets} = {value};"
 
 

@@ -29,6 +29,7 @@ class Member:
     by: str  # the function of host/capi that turns it into the op's value; "" for none
     init: str  # of _INIT
     sets: str  # the op's size or argument
+    text: bool  # it is a word there
 
     @property
     def pointer(self) -> bool:
@@ -106,10 +107,11 @@ def _member(path: Path, f: Family, name: str, row: str | Mapping) -> Member:
     if unknown := facts.keys() - MEMBER_KEYS:
         _fail(path, name, f"{', '.join(sorted(unknown))}: no key of a member: {', '.join(sorted(MEMBER_KEYS))}")
     enumerators = facts.get("enumerators", {})
-    if not facts.get("by") and set(enumerators) != set(texts_of(f, sets) if sets in f.sizes else ()):
+    words = texts_of(f, sets) if sets in f.sizes else []
+    if not facts.get("by") and set(enumerators) != set(words):
         _fail(path, name, f"enumerators are of {', '.join(enumerators) or 'none'}: they must be of every word that it may be, and of no other")
     kind = facts.get("c") or ("int32_t" if facts.get("by") else _kind(f, sets))
-    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("init", "NULL" if kind.endswith("*") else "0"), sets)
+    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("init", "NULL" if kind.endswith("*") else "0"), sets, bool(words))
 
 
 def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Reading | None:

@@ -46,6 +46,12 @@ class Code(unittest.TestCase):
                 self.assertIn(f"op.{m.sets} = ", functions)
                 self.assertIn(f"op.{m.sets} = ", typed)
 
+    def test_a_flag_is_no_word(self) -> None:
+        typed = c_functions.typed([one for one in FACES if one.op == "linear_w4a8"])
+        self.assertIn("bool silu{};", typed)
+        self.assertIn("op.silu = silu;", typed)
+        self.assertIn("op.zeros = find_word(zeros);", typed)
+
     def test_python_compiles(self) -> None:
         compile(python_module.python(FACES), "ops.py", "exec")
 
