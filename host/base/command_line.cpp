@@ -26,6 +26,23 @@ CLI::Option *make_option(CLI::App &app, const Option &o) {
         o.target);
 }
 
+// CLI11 would read -1 as 2^64 - 1.
+std::string negative(const std::string &text) {
+    const bool is = text.size() > 1 && text[0] == '-';
+    return is ? text + " is negative; the least value is 0" : "";
+}
+
+bool is_unsigned(const OptionTarget &target) {
+    return std::visit(
+        [](auto *to) {
+            using T = std::remove_pointer_t<decltype(to)>;
+            return std::is_same_v<T, u32> || std::is_same_v<T, u64> ||
+                   std::is_same_v<T, std::optional<u32>> || std::is_same_v<T, std::optional<u64>> ||
+                   std::is_same_v<T, std::vector<u32>>;
+        },
+        target);
+}
+
 void set_rules(CLI::Option &option, const OptionRules &rules) {
     if (rules.comma_separated)
         option.delimiter(',');
@@ -56,6 +73,8 @@ struct Command::Parser {
         for (const Option &o : command.options_) {
             options.push_back(make_option(app, o));
             options.back()->required(o.rules.required && command.subcommands_.empty());
+            if (is_unsigned(o.target))
+                options.back()->check(negative);
             set_rules(*options.back(), o.rules);
         }
         link();

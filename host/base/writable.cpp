@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 namespace nw {
 
 std::string unwritable(const std::string &path) {
@@ -26,6 +28,11 @@ std::string unwritable(const std::string &path) {
     const std::string parent = std::filesystem::path(path).parent_path().string();
     const char *const folder = parent.empty() ? "." : parent.c_str();
     return access(folder, W_OK | X_OK) == 0 ? "" : refused(std::strerror(errno));
+}
+
+void need_writable(const std::string &path) {
+    if (const std::string why = unwritable(path); !why.empty())
+        throw Error(why);
 }
 
 } // namespace nw

@@ -3,7 +3,6 @@
 // one is a kernel on a gfx. Where a kernel is the same code on several simulated targets, it is
 // checked in full on one of them, and by one launch on each other (--all: in full on each); without
 // checkers also where it is the same but for waits. --cover: fewer (check/extents.h).
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/targets.h"
 #include "check/check.h"
@@ -186,29 +186,28 @@ int run(int argc, char **argv) {
     Options o;
     o.program = argv[0];
     o.seed = std::random_device{}();
-    CLI::App app("Every kernel of the registry against plain C++");
-    auto *device = app.add_option("--device", o.device, "one device: auto, hip:N, sim:gfx1151");
-    app.add_option("--gfx", o.gfx, "simulated targets, comma-separated (default: all)")
-        ->delimiter(',')
-        ->excludes(device);
-    app.add_option("--family", o.family, "kernels of that family alone");
-    app.add_option("--only", o.only, "kernels whose symbol contains this");
-    app.add_option("--kernel", o.kernel, "the kernel of that symbol alone");
-    app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
-    app.add_flag("--checkers", o.checkers,
-                 "under every checker of the simulated GPU, on fewer shapes");
-    auto *all = app.add_flag(
-        "--all", o.all, "check kernels in full on every target, even where the code is the same");
-    app.add_flag("--cover", o.cover,
-                 "in full only kernels of the library that together walk each path of their "
-                 "templates, on one target of each series; the others, and where the code of a "
-                 "target differs, by one launch")
-        ->excludes(all);
-    app.add_flag("--once", o.once, "each kernel of the library by one launch, as nw doctor does");
-    app.add_flag("--crowd", o.crowd, "on a device that is full of other waves");
-    app.add_flag("--groups", o.groups, "print symbol and targets of each group of the same code");
-    app.add_flag("-v,--verbose", o.verbose, "name every shape");
-    CLI11_PARSE(app, argc, argv);
+    Command app("Every kernel of the registry against plain C++");
+    app.add("--device", &o.device, "one device: auto, hip:N, sim:gfx1151");
+    app.add("--gfx", &o.gfx, "simulated targets, comma-separated (default: all)",
+            {.comma_separated = true, .excludes = {"--device"}});
+    app.add("--family", &o.family, "kernels of that family alone");
+    app.add("--only", &o.only, "kernels whose symbol contains this");
+    app.add("--kernel", &o.kernel, "the kernel of that symbol alone");
+    app.add("--seed", &o.seed, "the seed of an earlier run (default: a new one)");
+    app.add("--checkers", &o.checkers, "under every checker of the simulated GPU, on fewer shapes");
+    app.add("--all", &o.all,
+            "check kernels in full on every target, even where the code is the same");
+    app.add("--cover", &o.cover,
+            "in full only kernels of the library that together walk each path of their templates, "
+            "on one target of each series; the others, and where the code of a target differs, by "
+            "one launch",
+            {.excludes = {"--all"}});
+    app.add("--once", &o.once, "each kernel of the library by one launch, as nw doctor does");
+    app.add("--crowd", &o.crowd, "on a device that is full of other waves");
+    app.add("--groups", &o.groups, "print symbol and targets of each group of the same code");
+    app.add("-v,--verbose", &o.verbose, "name every shape");
+    if (const auto code = app.parse(argc, argv))
+        return *code;
 
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         std::signal(signal, on_crash);

@@ -2,7 +2,6 @@
 // Runs every kernel of kernels/*.cl in every configuration it was compiled for. One test is a
 // kernel in a configuration; the last line is `N passed, N failed`, and `, N skipped` where the
 // simulator lacks an instruction that missing.txt names.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "compare.h"
 #include "stderr_capture.h"
@@ -202,17 +202,18 @@ int run(int argc, char **argv) {
     Options o;
     o.program = argv[0];
     o.seed = std::random_device{}();
-    CLI::App app("Kernels compiled for GPUs and for the host: the same results");
-    app.add_option("--file", o.file, "one file of kernels/, without .cl");
-    app.add_option("--only", o.only, "kernels whose name contains this");
-    app.add_option("--gfx", o.gfx, "targets, comma-separated")->delimiter(',');
-    app.add_option("--wave", o.waves, "wave sizes: 32, 64")->delimiter(',');
-    app.add_option("--level", o.levels, "clang's -O: 0, 1, 2, 3")->delimiter(',');
-    app.add_option("--check", o.check, "HIPSIM_CHECK: compiled code has nothing to report");
-    app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
-    CLI11_PARSE(app, argc, argv);
+    Command app("Kernels compiled for GPUs and for the host: the same results");
+    app.add("--file", &o.file, "one file of kernels/, without .cl");
+    app.add("--only", &o.only, "kernels whose name contains this");
+    app.add("--gfx", &o.gfx, "targets, comma-separated", {.comma_separated = true});
+    app.add("--wave", &o.waves, "wave sizes: 32, 64", {.comma_separated = true});
+    app.add("--level", &o.levels, "clang's -O: 0, 1, 2, 3", {.comma_separated = true});
+    app.add("--check", &o.check, "HIPSIM_CHECK: compiled code has nothing to report");
+    app.add("--seed", &o.seed, "the seed of an earlier run (default: a new one)");
+    if (const auto code = app.parse(argc, argv))
+        return *code;
     for (const char *part : {"--file", "--only", "--gfx", "--wave", "--level"})
-        o.whole &= app.count(part) == 0;
+        o.whole &= !app.given(part);
 
     fmt::print("diff: {} kernels, seed {:#x}\n", diff_kernels().size(), o.seed);
     Counts counts;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the lint says of kernels with one bug each (mutants.h), as one JSON line a kernel:
 //   nw_mutate [--sample N --seed S] FILE...
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "lint/lint.h"
@@ -192,11 +192,12 @@ int run(int argc, char **argv) {
     std::vector<std::string> files;
     u32 sample = 0;
     u64 seed = 1;
-    CLI::App app("What the lint says of kernels with one wait, nop or barrier less");
-    app.add_option("file", files, "Code objects")->required();
-    app.add_option("--sample", sample, "That many mutants of each kernel; default: all");
-    app.add_option("--seed", seed, "Which ones");
-    CLI11_PARSE(app, argc, argv);
+    Command app("The lint's findings in kernels with one wait, nop or barrier less");
+    app.add("file", &files, "Code objects", {.required = true});
+    app.add("--sample", &sample, "Number of mutants of each kernel; default: all");
+    app.add("--seed", &seed, "Selects them");
+    if (const auto code = app.parse(argc, argv))
+        return *code;
     std::mutex mutex;
     parallel_each(files.size(), [&] {
         return [&](u64 n) {

@@ -63,6 +63,14 @@ class Misuse(unittest.TestCase):
             with self.subTest(name):
                 self.misuse(nw(name, "--no-such-option"))
 
+    def test_negative_counts(self) -> None:
+        """The parser reads an unsigned -1 as 2^64 - 1."""
+        for command in (["doctor", "--copies", "-5"], ["micro", "--repeats=-1"], ["time", str(SUMS), "--seed=-7"]):
+            with self.subTest(command=command):
+                done = nw(*command)
+                self.misuse(done)
+                self.assertIn("is negative; the least value is 0", done.stderr)
+
     def test_files_that_are_missing(self) -> None:
         for name, command in READERS.items():
             with self.subTest(name):

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 #include "formats/claims/foreign_layouts.h"
 #include "formats/claims/known_keys.h"
-#include "formats/claims/lower_case.h"
 #include "formats/claims/online_changes.h"
 #include "formats/json.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "formats/claims/lower_case.h"
+#include "base/lower_case.h"
 #include "formats/json.h"
 
 namespace nw {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "formats/claims/lower_case.h"
+#include "base/lower_case.h"
 #include "formats/claims/python_json.h"
 #include "formats/json.h"
 

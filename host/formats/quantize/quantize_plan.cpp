@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/lower_case.h"
 #include "formats/json.h"
 #include "formats/quantize/gguf_names.h"
 #include "formats/source_problem.h"
@@ -173,7 +174,7 @@ void add_copy(TensorOrder &order, size_t &index, const TensorSpec &t, const Quan
     if (!o.gguf)
         return order.add(index, std::max(1u, dtype_bits(t.dtype).value_or(8) / 8), t);
     for (std::string_view type : {"f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64"})
-        if (std::ranges::equal(type, t.dtype, [](char a, char b) { return a == std::tolower(b); }))
+        if (lower_case(t.dtype) == type)
             return order.add(index, 1,
                              {gguf_name(t.name, o.model, false), std::string(type), t.shape});
     throw Error(

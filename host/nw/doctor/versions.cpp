@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sys/utsname.h>
 
+#include "base/lower_case.h"
 #include "hip/known_faults.h"
 #include "hip/library.h"
 #include "nw/doctor/doctor.h"
@@ -30,12 +31,10 @@ nlohmann::ordered_json firmware(const hip::Library &library) {
     char pci[32] = "";
     if (library.on_device().hipDeviceGetPCIBusId(pci, sizeof pci, library.ordinal) != hipSuccess)
         return out;
-    std::string name = pci;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     std::error_code none;
     std::vector<fs::path> files;
     for (const fs::directory_entry &file :
-         fs::directory_iterator("/sys/bus/pci/devices/" + name + "/fw_version", none))
+         fs::directory_iterator("/sys/bus/pci/devices/" + lower_case(pci) + "/fw_version", none))
         files.push_back(file.path());
     std::ranges::sort(files);
     for (const fs::path &file : files)

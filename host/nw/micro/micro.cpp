@@ -190,8 +190,7 @@ void run_fit(const Options &o) {
     const std::string path =
         o.profile.empty() ? std::filesystem::path(o.fit).replace_extension(".profile.json").string()
                           : o.profile;
-    if (const std::string why = unwritable(path); !why.empty())
-        throw Error(why);
+    need_writable(path);
     fmt::print("nw micro --fit: the model of {} ({}) to the rows of {}\n", part.name, part.gfx,
                card.device);
     Progress progress(most_rounds);

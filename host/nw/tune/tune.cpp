@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/writable.h"
 #include "nw/commands.h"
 #include "nw/product.h"
 #include "nw/tune/clock.h"
@@ -16,7 +17,7 @@ namespace {
 
 void tune(const TuneOptions &o, const TunePlan &plan, TuningTable table, Clock &clock) {
     const std::string by = clock.name();
-    table.write(o.out); // fail early if the file can't be written
+    need_writable(o.out);
     Gain all;
     for (const TuneKind &kind : plan.kinds) {
         const std::vector<f64> us = clock.times(kind.jobs);
@@ -105,7 +106,8 @@ void add_options(Command &command, TuneOptions &o) {
                 "Directory of code objects with their manifest.json");
     command.add("--repeats", &o.repeats, "Runs on a card; the median is used",
                 {.range = {1, 1001}, .show_default = true});
-    command.add("--out", &o.out, "Output table; default: gen/tuning/<gfx>.toml");
+    command.add("--out", &o.out, "Output table; default: gen/tuning/<gfx>.toml",
+                {.writable_file = true});
     command.add("--again", &o.again,
                 "Only rows that the table has, and of their kernels the one chosen, the best of "
                 "the others and the default. Without --dtype, --group, --zeros, --type, --m: all",

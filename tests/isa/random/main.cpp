@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Random instruction tests: hard operands first, under every MODE, against MPFR and exact integers.
 //   test_isa_random [--long] [--only PART_OF_MNEMONIC] [--gfx GFX] [--seed N]
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "base/command_line.h"
 #include "base/targets.h"
 #include "isa/random/captures.h"
 #include "isa/random/check.h"
@@ -15,14 +15,15 @@ int main(int argc, char **argv) {
     Options options;
     std::vector<std::string> targets{"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"};
     bool thorough = false;
-    CLI::App app("random instruction tests");
-    app.add_flag("--long", thorough, "sixteen times the operands");
-    app.add_option("--only", options.only, "instructions with this in their name");
-    app.add_option("--gfx", targets, "targets");
-    app.add_option("--seed", options.seed);
-    app.add_option("--show", options.failures_shown, "failures to show of each variant");
-    app.add_flag("--refused", options.show_refused, "tell the forms that LLVM doesn't have");
-    CLI11_PARSE(app, argc, argv);
+    nw::Command app("random instruction tests");
+    app.add("--long", &thorough, "sixteen times the operands");
+    app.add("--only", &options.only, "instructions with this in their name");
+    app.add("--gfx", &targets, "targets");
+    app.add("--seed", &options.seed, "of the operands");
+    app.add("--show", &options.failures_shown, "failures to show for each variant");
+    app.add("--refused", &options.show_refused, "print the forms that LLVM doesn't have");
+    if (const auto code = app.parse(argc, argv))
+        return *code;
     if (thorough)
         options.waves *= 16;
     nw::u64 failed = uncovered_rows() + wrong_captures(), passed = 0;
