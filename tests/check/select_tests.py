@@ -14,6 +14,8 @@ import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from thorough import thorough
+
 DOCTEST_CASE = re.compile(r'^\s*TEST_CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
@@ -66,8 +68,8 @@ def words_of(test: Test, every_target: bool) -> list[str]:
 def with_files(test: Test, build: Path, every_target: bool) -> Test:
     """Adds the files of the chosen kernels: on one target of each series (build/thorough.txt), or on all with `every_target`."""
     found = kernel_files(build, test.only) if test.only else []
-    thorough = (build / "thorough.txt").read_text().strip().split(",") if found else []
-    return replace(test, files=tuple([f for f in found if not every_target and gfx_of(f) in thorough] or found))
+    full = thorough(build) if found else []
+    return replace(test, files=tuple([f for f in found if not every_target and gfx_of(f) in full] or found))
 
 
 def gfx_of(file: str) -> str:

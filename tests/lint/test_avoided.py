@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
+sys.path[:0] = [str(Path(__file__).parents[1] / "check")]
+
+from thorough import kernels_of_tier  # noqa: E402
+
 NARROW = "WMMA that adds in 16 bits"
 # A string that is in each such line, which is quick to look for, and the line.
 AVOIDED = {
@@ -25,12 +30,6 @@ AVOIDED = {
     NARROW: ("v_wmma_", r"v_wmma_(f16|bf16)_"),
 }
 LINES = {name: (needle.encode(), re.compile(rb"[ \t]*" + pattern.encode())) for name, (needle, pattern) in AVOIDED.items()}
-
-
-def sources() -> list[Path]:
-    """Rendered kernels of one target of each series; in --all of every target."""
-    targets = (BUILD / "thorough.txt").read_text().strip().split(",") if os.environ.get("NW_TIER") != "all" else ["*"]
-    return sorted(file for gfx in targets for file in (BUILD / "asm").glob(f"{gfx}/*.s"))
 
 
 def lines_with(text: bytes, needle: bytes) -> Iterator[bytes]:
@@ -52,7 +51,7 @@ def found_in(path: Path, text: bytes) -> list[str]:
 
 class Avoided(unittest.TestCase):
     def test_no_kernel_has_what_is_known_to_fail(self) -> None:
-        files = sources()
+        files = kernels_of_tier(BUILD, "asm", ".s")
         self.assertGreater(len(files), 1000)
         found = [text for path in files for text in found_in(path, path.read_bytes())]
         self.assertEqual(found, [], "\n".join(found[:40]))

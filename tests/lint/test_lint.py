@@ -15,11 +15,12 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-sys.path[:0] = [str(SOURCE / "tests/nw"), str(SOURCE / "tests/check_bugs"), str(SOURCE / "tests/lint")]
+sys.path[:0] = [str(SOURCE / "tests/nw"), str(SOURCE / "tests/check_bugs"), str(SOURCE / "tests/lint"), str(SOURCE / "tests/check")]
 
 import test_bugs as bugs  # noqa: E402  (the kernels, and how they are assembled)
 from command import nw  # noqa: E402
 from kernel_text import kernel  # noqa: E402
+from thorough import kernels_of_tier  # noqa: E402
 
 # Clean twins that break the letter of a rule, with the reason why that is correct there.
 MEANT = {
@@ -49,8 +50,7 @@ def findings(path: Path, *more: str) -> list[dict]:
 class Collection(unittest.TestCase):
     def test_every_kernel_is_clean(self) -> None:
         """On one target of each series; in --all on every target."""
-        targets = (BUILD / "thorough.txt").read_text().strip().split(",") if os.environ.get("NW_TIER") != "all" else ["*"]
-        files = sorted(file for gfx in targets for file in (BUILD / "hsaco").glob(f"{gfx}/*.hsaco"))
+        files = kernels_of_tier(BUILD, "hsaco", ".hsaco")
         self.assertGreater(len(files), 1000)
         begin = time.monotonic()
         done = nw("lint", *files)
