@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nibblewave: products with 4-bit weights and with GGUF weights, and attention, on AMD RDNA3, 3.5
- * and 4. C99 and C++; needs no HIP header.
+ * nibblewave: products with 4-bit weights and with GGUF weights, and attention, on AMD GPUs from
+ * RDNA1 to RDNA4. C99 and C++; needs no HIP header.
  *
- *     nw_context *context;                       // for the HIP device that is current now
+ *     nw_context *context;                       // for the current HIP device
  *     if (nw_context_create(NULL, &context) != NW_OK)
  *         fail(nw_last_error());
  *     nw_w4a16 p = NW_W4A16_INIT;                // C = A * dequant(W)^T + bias
@@ -33,13 +33,13 @@
  * 1.0 on; symbols have the version NIBBLEWAVE_MAJOR.MINOR in which they appeared.
  * - A patch version (0.1.0 to 0.1.1) adds functions and enumerators at most. Programs need not be
  *   compiled again. Results may change within the stated error bounds, and so may the choice of
- *   kernels, the text of messages, and the bytes of a workspace.
+ *   kernels, the text of messages, and the size of a workspace.
  * - A minor version before 1.0 (0.1 to 0.2) may change or remove anything here. It has another
  *   soname, so a program never loads a library that it was not compiled for. CHANGELOG.md lists
- *   what changed.
+ *   the changes.
  * - Each struct begins with its `size`. The library refuses a size that is not its own with
  *   NW_INVALID_ARGUMENT. From 1.0 on structs only grow at the end, never into their padding, and a
- *   smaller known size is accepted: members that it lacks are as the _INIT macro sets them.
+ *   smaller known size is accepted: missing members have the values of the _INIT macro.
  * Call through the _INIT macros and set members by name; both survive these changes.
  * tests/api/abi.txt lists every symbol, prototype, enumerator, size and offset; a test compares it.
  */
@@ -79,9 +79,9 @@ typedef enum nw_status {
 NW_API const char *nw_status_name(nw_status status);
 
 /* Message of this thread's last failed call: the value, the rule, the remedy. "" before the first
- * failure. The pointer is the same for all calls of a thread, and valid until the thread ends: a
- * failed call changes the text, so nw_last_error() may stand in one printf with the call. Texts of
- * more than 4095 bytes are cut. */
+ * failure. The pointer is the same for all calls of a thread, and valid until the thread ends. A
+ * failed call changes the text in place, so one printf may contain both the call and
+ * nw_last_error(). Longer texts are truncated to 4095 bytes. */
 NW_API const char *nw_last_error(void);
 
 /* NW_VERSION of the loaded library; may differ from the header's. */
@@ -209,7 +209,7 @@ typedef struct nw_permutation {
     uint32_t m;       /* rows of activations, 1..2^24 - 1 */
     uint32_t k;       /* a multiple of 8, <= 32768 */
     const void *a;    /* [M, K] of 16 bits each, contiguous, 16-byte aligned */
-    const void *perm; /* as above; numbers may repeat */
+    const void *perm; /* as above; indices may repeat */
     void *y;          /* as a; overlaps neither a nor perm */
 } nw_permutation;
 
@@ -240,9 +240,9 @@ NW_API nw_status nw_act_order_workspace_size(nw_context *context, const nw_w4a16
 NW_API nw_status nw_act_order_prepare(nw_context *context, const nw_w4a16 *product);
 
 /*
- * Converts scales and NW_ZEROS_PACKED zero points to the s of nw_w4a16 with NW_ZEROS_CARRIER.
- * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even, and is -scale *
- * 0 where z is 0. Padding between rows is neither read nor written.
+ * Packs scales and NW_ZEROS_PACKED zero points into carriers: s of nw_w4a16 with NW_ZEROS_CARRIER.
+ * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even; for z = 0 it is
+ * -scale * 0. Padding between rows is neither read nor written.
  */
 typedef struct nw_carriers {
     size_t size;    /* sizeof(nw_carriers); NW_CARRIERS_INIT sets it */
@@ -270,16 +270,17 @@ NW_API nw_status nw_make_carriers(nw_context *context, const nw_carriers *carrie
 /* ---- w4a16 weights, int8 activations ---- */
 
 /*
- * Activations to int8, a scale for each row:
+ * Quantizes activations to int8, with one scale per row:
  *
  *     y_scale[i] = max over k of |X[i, k]| / 127          y[i, k] = X[i, k] / y_scale[i], rounded
  *
- * Of each eight k, y has 0 4 1 5 2 6 3 7. A scale below 2^-126 is 0, and so are its y; a row with a
- * NaN or an infinity has y_scale NaN. Several products may use the result.
+ * y stores each eight consecutive k in the order 0 4 1 5 2 6 3 7. A scale below 2^-126 becomes 0,
+ * and so does its row of y; for a row with a NaN or an infinity y_scale is NaN. Several products
+ * may share the result.
  */
 typedef struct nw_int8_rows {
     size_t size;       /* sizeof(nw_int8_rows); NW_INT8_ROWS_INIT sets it */
-    int32_t dtype;     /* of x: NW_BF16 or NW_F16 */
+    int32_t dtype;     /* type of x: NW_BF16 or NW_F16 */
     uint32_t m;        /* rows, 1..2^24 - 1 */
     uint32_t k;        /* a multiple of 8, < 2^28 */
     const void *x;     /* [M, K], 16-byte aligned */
@@ -682,18 +683,18 @@ NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gg
 /* ---- GGUF weights, fp8 activations: gfx12 ---- */
 
 /*
- * Activations to fp8 e4m3, which has no infinity and 448 as its largest number, a scale for each
- * row:
+ * Quantizes activations to fp8 e4m3, which has no infinity and 448 as its largest number, with one
+ * scale per row:
  *
  *     y_scale[i] = max over k of |X[i, k]| / 448          y[i, k] = X[i, k] / y_scale[i], rounded
  *
- * y is in the order of k. |X[i, k] - y_scale[i] * y[i, k]| is less than |X[i, k]| / 16 + 2^-18 *
- * the largest |X| of the row. A scale below 2^-126 is 0, and so are its y; a row with a NaN or an
- * infinity has y_scale NaN. Several products may use the result.
+ * y keeps the order of k. The error |X[i, k] - y_scale[i] * y[i, k]| is less than |X[i, k]| / 16 +
+ * 2^-18 * the largest |X| of the row. A scale below 2^-126 becomes 0, and so does its row of y; for
+ * a row with a NaN or an infinity y_scale is NaN. Several products may share the result.
  */
 typedef struct nw_fp8_rows {
     size_t size;       /* sizeof(nw_fp8_rows); NW_FP8_ROWS_INIT sets it */
-    int32_t dtype;     /* of x: NW_BF16 or NW_F16 */
+    int32_t dtype;     /* type of x: NW_BF16 or NW_F16 */
     uint32_t m;        /* rows, 1..2^24 - 1 */
     uint32_t k;        /* a multiple of 8, < 2^28 */
     const void *x;     /* [M, K], 16-byte aligned */
@@ -1042,19 +1043,19 @@ NW_API nw_status nw_attention_select_workspace_size(nw_context *context,
 
 /*
  * mean[b, n, h, d] = the mean of x[b, t, h, d] over tokens t of block n, 128 * n <= t < 128 * (n +
- * 1) and t < tokens: a float sum in ascending order, divided and rounded once. For means of keys
- * that are kept from one selection to the next, made where keys are written.
+ * 1) and t < tokens: a float sum in ascending order, divided and rounded once. For engines that
+ * keep the means of keys between selections and update them when keys are written.
  */
 typedef struct nw_attn_mean {
     size_t size;     /* sizeof(nw_attn_mean); NW_ATTN_MEAN_INIT sets it */
-    int32_t dtype;   /* of x and mean: NW_BF16 or NW_F16 */
+    int32_t dtype;   /* type of x and mean: NW_BF16 or NW_F16 */
     uint32_t b;      /* batches, 1..65535 */
     uint32_t tokens; /* 1..2^20 */
     uint32_t h;      /* heads, 1..1024 */
     uint32_t d;      /* 64, 128 or 256 */
 
     const void *x; /* [b, tokens, h, d], 16-byte aligned */
-    void *mean;    /* [b, ceil(tokens/128), h, d] contiguous, 16-byte aligned; overlaps not x */
+    void *mean;    /* [b, ceil(tokens/128), h, d] contiguous, 16-byte aligned; must not overlap x */
 
     uint64_t x_b, x_s, x_h; /* bytes: multiples of 16, < 2^32, x_s < 2^31; as in nw_attn_select */
 } nw_attn_mean;
@@ -1071,20 +1072,20 @@ NW_API nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean
  *     Y[m, k] = X[m, k] * r[m] * w[k], rounded after each product
  *     r[m] = 1 / sqrt(sum over k of X[m, k]^2 / K + eps)
  *
- * r is exact to 2^-22 + (K / 128 + 11) * 2^-25, relatively; the mean + eps must be at least 2^-126.
- * NaN and infinities go where the formula takes them.
+ * The relative error of r is at most 2^-22 + (K / 128 + 11) * 2^-25; the mean square plus eps must
+ * be at least 2^-126. NaN and infinities propagate as in the formula.
  */
 typedef struct nw_norm {
     size_t size;    /* sizeof(nw_norm); NW_NORM_INIT sets it */
-    int32_t y_type; /* of y: NW_F32 or NW_F16 */
+    int32_t y_type; /* type of y: NW_F32 or NW_F16 */
     uint32_t m;     /* rows, >= 1 */
     uint32_t k;     /* a multiple of 4, <= 2^24 */
     float eps;      /* finite, >= 0 */
 
     const float *x; /* [M, K], 16-byte aligned */
     const float *w; /* [K], 16-byte aligned, or null: 1 */
-    void *y;        /* [M, K], 16-byte aligned; x itself, if f32 with x's stride, else overlaps
-                       nothing */
+    void *y;        /* [M, K], 16-byte aligned; may be x itself if f32 with x's stride, else
+                       overlaps nothing */
 
     /* Bytes from row to row, < 2^32. */
     uint64_t x_stride; /* >= 4 * K, a multiple of 16 */
@@ -1102,10 +1103,10 @@ NW_API nw_status nw_rms_norm_prepare(nw_context *context, const nw_norm *norm);
 
 /* ---- layouts ---- */
 
-/* Recommended row stride of packed weights, in bytes. Rows are contiguous, except on gfx1151 where
- * contiguous rows would use few DRAM channels: 128 bytes of padding are added there. `gfx` is a
- * gcnArchName; a colon and what follows are ignored. 0, with a message for nw_last_error, for an
- * unknown gfx or k = 0. */
+/* Recommended row stride of packed weights, in bytes. Rows are contiguous, except on gfx1151 if
+ * contiguous rows would use few DRAM channels: then 128 bytes of padding are added. `gfx` is a
+ * gcnArchName; a colon and the text after it are ignored. Returns 0, with a message for
+ * nw_last_error, for an unknown gfx or k = 0. */
 NW_API uint64_t nw_weight_row_stride(const char *gfx, uint32_t k);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ class Header(unittest.TestCase):
 
     def test_types(self) -> None:
         text = c_header.header(RMS_NORM)
-        for line in ("size_t size;    /* sizeof(nw_norm); NW_NORM_INIT sets it */", "int32_t y_type; /* of y: NW_F32 or NW_F16 */", "const float *x; /*",
+        for line in ("size_t size;    /* sizeof(nw_norm); NW_NORM_INIT sets it */", "int32_t y_type; /* type of y: NW_F32 or NW_F16 */", "const float *x; /*",
                      "void *y;        /*", "uint64_t x_stride; /*", "float eps; "):  # fmt: skip
             self.assertIn(line, text)
 
