@@ -73,7 +73,7 @@ void report(const ReportOptions &o) {
 constexpr const char *footer = R"(
   NIBBLEWAVE_DEVICE=sim:gfx1100 nw atlas --suite gguf --model Llama-3.1-8B --type q4_K --m 1,16,32 -o sim.jsonl
   nw atlas --suite gguf --device hip:0 --json -o card.jsonl          on a card, the median of --repeats
-  nw atlas --suite attention --device sim:gfx1201                    a drafter's and a model's
+  nw atlas --suite attention --device sim:gfx1201                    attention of a drafter and of a model
   rocprofv3 --kernel-trace --output-format csv -d t -- PROGRAM       trace a PROGRAM that uses these kernels, then:
   nw atlas --rocprof t/HOST/PID_kernel_trace.csv --gfx gfx1100 --json -o trace.jsonl
   nw atlas report sim.jsonl card.jsonl trace.jsonl                   rank kernels; joins equal launches
@@ -84,32 +84,32 @@ Prints a table, or with --json (and no -o) one JSON object per line. Its keys (s
                    part: whose constants the bounds use; part_assumed: the default part of the gfx, because
                    the card's name is unknown. commit: of this program's sources, with -dirty if modified;
                    null without a git checkout. kernel: the symbol
-  workload         phase: decode (m = 1), verify (2 to 32: a draft's tokens) or prefill; model, layer, count: of
-                   bench/shapes.csv, count launches for each token; op: product, or activations (the
-                   conversion before it, quantize_q8 or gguf_halves); type: of the weights; m, n, k: of
-                   C[m, n]; shape_bucket: m, n, k rounded up to powers of two. MoE: m tokens are routed to
-                   top_k random experts each; experts_met have at least one token; n, k are of one expert;
-                   gate_up is one half, as files store gate and up apart; op lists: moe_align.
-                   Attention: m queries, k keys, h query heads, hk key heads of d; op: forward or decode,
-                   mean, score, select, and forward over their lists; density: keys that queries attend
-                   to, of those before them; count layers have it; bounds: memory, operands from DRAM
-                   once, though the launch before may have left them in caches; wmma, the products
+  workload         phase: decode (m = 1), verify (2 to 32: a draft's tokens) or prefill; model, layer, count: from
+                   bench/shapes.csv, count launches per token; op: product, or activations (the
+                   conversion before it, quantize_q8 or gguf_halves); type: the weights' type; m, n, k: sizes
+                   of C[m, n]; shape_bucket: m, n, k rounded up to powers of two. MoE: m tokens are routed to
+                   top_k random experts each; experts_met: experts with at least one token; n, k: of one expert;
+                   gate_up is one half, since files store gate and up separately; op lists: moe_align.
+                   Attention: m queries, k keys, h query heads, hk key heads, head size d; op: forward or
+                   decode, mean, score, select, and forward over their lists; density: share of the earlier
+                   keys that queries attend to; count: layers of this shape; bounds: memory (operands from
+                   DRAM once, even if the previous launch left them in caches) and wmma (the products).
                    Trace: family and params as in manifest.json; type, m, phase if the kernel
                    implies them; a trace has no shapes
-  metrics          time_us: of a launch with cold weights; of a trace the mean. bytes: of the weights (of
-                   experts_met); of activations and lists the bytes read and written. gb_per_s, tflops
-                   (2 n k for each row) follow. bounds_us: launch, an empty launch; memory, the weights at
+  metrics          time_us: one launch with cold weights; for a trace the mean. bytes: the weights (of
+                   experts_met), or the bytes read and written for activations and lists. gb_per_s, tflops
+                   (2 n k per row) follow. bounds_us: launch, an empty launch; memory, the weights at
                    sustained DRAM bandwidth; dot4 or wmma, the arithmetic at its peak rate, for WMMA with
-                   rows (of an expert) padded to 16. bound_us: launch plus the larger of the others, which
+                   rows (of an expert) padded to 16. bound_us: launch plus the largest of the others, which
                    bound names; share_of_bound: bound_us / time_us.
-                   Bounds use the timing model's constants (nw constants), on a card too.
+                   Bounds use the timing model's constants (nw constants), also for a card.
                    layers_us: all layers of the model, activations included; share_of_layers: count *
-                   time_us / layers_us; both absent if --only left out layers.
-                   With --uncertainty time_low_us, time_high_us and draws_us, the time under each draw.
+                   time_us / layers_us; both absent if --only excluded layers.
+                   With --uncertainty: time_low_us, time_high_us, and draws_us, the time under each draw.
                    Trace: calls, total_us, min_us, max_us, trace_us, share_of_trace
   code_object      md5 of the file; vgprs, sgprs, lds_bytes, dynamic_lds_bytes (null: unknown),
-                   scratch_bytes, waves_per_simd (maximum) and occupancy_limiter; limiter: of the simulated
-                   launch, else of the main loop by a static count (limiter_of says which);
+                   scratch_bytes, waves_per_simd (maximum) and occupancy_limiter; limiter: from the simulated
+                   launch, else from a static count of the main loop (limiter_of says which);
                    mix: instructions by class. null for other libraries' kernels (see note)
   launch           sim only, from HIPSIM_STATS: instructions, busy cycles, stalls, DRAM bytes
   trace            trace only: its file, its registers and LDS; grids: number of different grids)";
@@ -118,10 +118,10 @@ constexpr const char *report_footer = R"(
 Reads files that nw atlas --json wrote. Prints a table for each model, type, m and device, and for each trace,
 longest total time first. If a launch is in several lines, the last one is used.
 
-total us   us * times: of all layers of the model, or of the trace; share: of that table
+total us   us * times, for all layers of the model or the whole trace; share: part of the table's sum
 of bound   bound_us / time_us; gain: time saved if all launches ran at their bound
-low us, high us  of the draws of the model's constants, with --uncertainty
-limiter    of the simulated launch, else of the main loop by a static count
+low us, high us  extremes over draws of the model's constants, with --uncertainty
+limiter    from the simulated launch, else from a static count of the main loop
 sim us, card us   the same launch on the other kind of device, if a file has it)";
 
 } // namespace
@@ -138,8 +138,8 @@ void add_atlas(Command &app) {
     command.add("--type", &o->run.types, "Types of weights; default: all",
                 {.comma_separated = true, .one_of = gguf_words});
     command.add("--m", &o->run.m,
-                "Rows of activations; of the suite attention queries: up to 8 "
-                "against a cache of 4096 keys, more of a sequence of as many, default 1,2048",
+                "Rows of activations; suite attention: queries, up to 8 against a cache of 4096 "
+                "keys, more as a whole sequence, default 1,2048",
                 {.comma_separated = true, .range = {1, 8192}, .show_default = true});
     command.add("--only", &o->run.only,
                 "Only products whose line matches this regular expression: \"MODEL LAYER "
@@ -149,10 +149,11 @@ void add_atlas(Command &app) {
     command.add("--repeats", &o->run.repeats, "Runs on a card; the median is reported",
                 {.range = {2, 1001}, .show_default = true});
     command.add("--rocprof", &o->trace.trace, "A CSV file of rocprofv3 --kernel-trace");
-    command.add("--hsaco", &o->trace.hsaco,
-                "Directory of the traced code objects (with manifest.json, or of one gfx in "
-                "it); default: the build's",
-                {.needs = {"--rocprof"}});
+    command.add(
+        "--hsaco", &o->trace.hsaco,
+        "Directory of the traced code objects: one with manifest.json, or its folder of one "
+        "gfx; default: the build's",
+        {.needs = {"--rocprof"}});
     command.add("--gfx", &o->trace.gfx, "The gfx that was traced", {.needs = {"--rocprof"}});
     command.add("--part", &o->trace.part, "The traced GPU by name, as in \"7900 XTX\"",
                 {.needs = {"--rocprof"}});

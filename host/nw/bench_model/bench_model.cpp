@@ -336,40 +336,41 @@ constexpr const char *footer = R"(
   nw bench-model qwen3-8b-q4_k_m.gguf --device sim:gfx1100
   nw bench-model qwen3-8b-q4_k_m.gguf --device sim:gfx1151 --prompt 0 --depth 32768 --verify 9,23
 
-A pass is the sum over a model's products (activations that are converted before each, lists of experts,
-the product), its attention, and what no kernel here reads. pp512: a prompt of 512 tokens at once, logits of
-the last. tg128: a token, with as many before it as tokens have on average. verify 9: 9 tokens of a draft.
-times: layers that have it; us: of one; GB/s: of weights, or keys and values, by that time.
-by bytes: a tensor's bytes at the rate that DRAM sustains: norms, a router, the rows of an embedding, and tensors
-of types or shapes without a kernel, which nw names. Attention is causal, with a cache in f16.
-Read of the file: each layer's tensors, and of its metadata, each a number or an array with one for each layer:
+A pass is the sum of a model's products (with the conversion of activations and the lists of experts before each),
+its attention, and tensors that no kernel reads. pp512: a prompt of 512 tokens in one pass, with logits of the last
+token. tg128: one token, at the average depth of 128 generated tokens. verify 9: a draft of 9 tokens in one pass.
+times: number of layers; us: time of one; GB/s: bytes of the weights, or of keys and values, over that time.
+by bytes: a tensor's bytes at sustained DRAM bandwidth: norms, a router, rows of an embedding, and tensors
+of types or shapes without a kernel, which nw lists. Attention is causal, with an f16 cache.
+Input: each layer's tensors, and these metadata keys, a number or an array with one entry per layer:
 attention.head_count, head_count_kv (0: no attention), key_length, key_length_swa, sliding_window, sliding_window_pattern
-(an array: which layers have the window; a number: every how many-th has not), nextn_predict_layers: the last layers are for
-drafts, in no pass; expert_used_count, embedding_length. Without an array, layer_types or sliding_window_pattern of a config.json in
-the file's folder says which layers have the window, if it is of as many layers and the same window. Without both it is llama.cpp's
-own period, for afmoe, cohere2, cohere2moe, exaone4, gemma2, gemma3, gemma3n, gemma-embedding, gpt-oss, modern-bert, olmo2, plamo3,
-smallthinker. Layers without attn_k, attn_q or attn_qkv, or with ssm_*, are linear attention.
-Not counted: rotations, additions, scans of linear attention, sampling, and the host.
-On a simulated device times are modelled; tensors' contents are not read.)";
+(an array: which layers have the window; a number n: each n-th layer has none), nextn_predict_layers (that number of last
+layers is for drafts and in no pass), expert_used_count, embedding_length. Without an array, layer_types or
+sliding_window_pattern of a config.json in the file's folder selects the layers with the window, if its number of layers
+and its window agree with the file's. Without either, llama.cpp's period is used, for afmoe, cohere2, cohere2moe, exaone4,
+gemma2, gemma3, gemma3n, gemma-embedding, gpt-oss, modern-bert, olmo2, plamo3, smallthinker. Layers without attn_k, attn_q
+or attn_qkv, or with ssm_*, are linear attention.
+Not counted: rope, residual additions, scans of linear attention, sampling, and host time.
+On a simulated device times are modelled; tensor data is not read.)";
 
 } // namespace
 
 void add_bench_model(Command &app) {
     auto o = std::make_shared<Options>();
     Command &command = app.add_subcommand(
-        "bench-model", "Tokens per second of a GGUF model, and what takes the time");
+        "bench-model", "Tokens per second of a GGUF model, and the time of each part");
     command.footer = footer;
-    command.add("file", &o->file, "A GGUF file, or one of a model's several",
+    command.add("file", &o->file, "A GGUF file, or any file of a split model",
                 {.required = true, .existing_file = true});
     command.add("--device", &o->device, "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
     constexpr OptionRules::Range tokens{0, 8192};
-    command.add("--prompt", &o->prompt, "Tokens of a prompt; 0: none",
+    command.add("--prompt", &o->prompt, "Tokens in the prompt; 0: none",
                 {.range = tokens, .show_default = true});
-    command.add("--gen", &o->gen, "Tokens to generate, one after the other; 0: none",
+    command.add("--gen", &o->gen, "Tokens to generate, one at a time; 0: none",
                 {.range = tokens, .show_default = true});
-    command.add("--depth", &o->depth, "Tokens in the cache before them",
+    command.add("--depth", &o->depth, "Tokens in the cache at the start",
                 {.range = {0, 1 << 20}, .show_default = true});
-    command.add("--verify", &o->verify, "Tokens of a draft that one pass verifies",
+    command.add("--verify", &o->verify, "Draft tokens that one pass verifies",
                 {.comma_separated = true, .range = {2, 64}});
     command.add("--repeats", &o->repeats, "Runs on a card; the median is reported",
                 {.range = {2, 1001}, .show_default = true});

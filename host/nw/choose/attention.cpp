@@ -105,24 +105,24 @@ void run(const Options &o) {
 void add_choose_attention(Command &choose) {
     auto o = std::make_shared<Options>();
     Command &command = choose.add_subcommand(
-        "attention", "Show which kernels attention gets, or with --select its lists of blocks");
+        "attention", "Show the kernels for attention, or with --select for its lists of blocks");
     command.add("--gfx", &o->gfx, "The target", {.show_default = true});
-    command.add("--dtype", &o->dtype, "Of queries, keys and values",
+    command.add("--dtype", &o->dtype, "Type of queries, keys and values",
                 {.one_of = dtype_words, .show_default = true});
     command.add("--sq", &o->sq, "Queries", {.required = true});
-    command.add("--sk", &o->sk, "Keys; default: as many as queries");
+    command.add("--sk", &o->sk, "Keys; default: the number of queries");
     command.add("--h", &o->h, "Query heads", {.required = true});
     command.add("--hk", &o->hk, "Key heads", {.required = true});
     command.add("--d", &o->d, "Elements of a head", {.show_default = true});
     command.add("--b", &o->b, "Batches", {.show_default = true});
-    command.add("--kv", &o->kv, "Of keys and values, where not that of queries",
+    command.add("--kv", &o->kv, "Type of keys and values; same: that of the queries",
                 {.one_of = {"same", "q8_0", "fp8"}, .show_default = true});
-    command.add("--page", &o->page, "Keys of a page of the cache; 0: no pages",
+    command.add("--page", &o->page, "Keys per page of the cache; 0: not paged",
                 {.show_default = true});
     command.add("--all-keys", &o->all_keys, "Every query sees all keys: not causal");
-    command.add("--select", &o->select, "Lists of blocks, by scores",
+    command.add("--select", &o->select, "How the selection of blocks scores them",
                 {.one_of = {"canonical", "raw", "pooled"}, .excludes = {"--all-keys"}});
-    command.add("--rule", &o->rule, "Which blocks are listed",
+    command.add("--rule", &o->rule, "Rule that selects blocks by their scores",
                 {.one_of = {"peak", "mass"}, .show_default = true, .needs = {"--select"}});
     command.add("--json", &o->json, "Print JSON");
     command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");

@@ -341,42 +341,42 @@ void run(const Options &o) {
 
 void add_choose(Command &app) {
     auto o = std::make_shared<Options>();
-    Command &command = app.add_subcommand("choose", "Show which kernel a product gets, and why");
+    Command &command = app.add_subcommand(
+        "choose", "Show which kernel the library chooses for a product, and why");
     command.add("--gfx", &o->gfx, "The target", {.show_default = true});
-    command.add("--dtype", &o->dtype, "Of activations",
+    command.add("--dtype", &o->dtype, "Type of the activations",
                 {.one_of = dtype_words, .show_default = true});
-    command.add("--group", &o->group, "Weights to a scale",
+    command.add("--group", &o->group, "Weights per scale",
                 {.one_of = group_words, .show_default = true});
     command.add("--zeros", &o->zeros, "Zero points", {.one_of = zeros_words, .show_default = true});
     command.add("--gguf", &o->gguf,
                 "Type of GGUF weights: one of " + fmt::format("{}", fmt::join(gguf_types, ", ")),
                 {.excludes = {"--dtype", "--group", "--zeros"}});
-    command.add(
-        "--act-order", &o->act_order,
-        "Weights of act-order: activations are permuted, by this kernel or a launch before it",
-        {.excludes = {"--gguf"}});
+    command.add("--act-order", &o->act_order,
+                "Act-order weights: activations are permuted, by this kernel or a launch before it",
+                {.excludes = {"--gguf"}});
     command.add("--m", &o->m, "Rows of activations", {.show_default = true});
     command.add("--n", &o->n, "Rows of weights; must be given", {.required = true});
-    command.add("--k", &o->k, "Weights of a row; must be given", {.required = true});
-    command.add(
-        "--int8-activations", &o->int8,
-        "Activations may be quantized to int8, a scale for each row, with what they lose "
-        "(asm/prefill_w4a8/notes.md): time this product, too, on the model, and choose the faster "
-        "one. Minutes for thousands of rows",
-        {.excludes = {"--gguf", "--act-order"}});
+    command.add("--k", &o->k, "Weights per row; must be given", {.required = true});
+    command.add("--int8-activations", &o->int8,
+                "Also time the product with int8 activations, one scale per row, on the timing "
+                "model, and choose the faster one (minutes for thousands of rows); accuracy: "
+                "asm/prefill_w4a8/notes.md",
+                {.excludes = {"--gguf", "--act-order"}});
     command.add("--fp8-activations", &o->fp8,
-                "The same with --gguf and fp8 e4m3, which loses up to 1/16 of an activation",
+                "With --gguf: the same with fp8 e4m3 activations, whose rounding error is up to "
+                "1/16 of a value",
                 {.needs = {"--gguf"}});
     command.add("--uncertainty", &o->uncertainty,
                 fmt::format("Also time the tuned shape again, with low and high, and compare "
-                            "the kernels draw by draw: by {}",
+                            "the kernels draw by draw: {}",
                             draws_help),
                 {.excludes = {"--int8-activations", "--fp8-activations", "--act-order"}});
     command.add("--json", &o->json, "Print JSON");
     command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
-    command.footer = "\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
-                     "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
-                     "others: the fastest of the kernels that were timed beside it.";
+    command.footer = "\ntime: one launch with cold weights, for the tuned shape; (sim): modelled. "
+                     "GB/s: all bytes moved; with --gguf, bytes of the weights.\n"
+                     "others: the fastest of the other kernels that were timed.";
     add_choose_attention(command);
     add_choose_experts(command);
     add_choose_op(command);

@@ -95,35 +95,35 @@ void run(const Options &o) {
 void add_choose_experts(Command &choose) {
     auto o = std::make_shared<Options>();
     Command &command =
-        choose.add_subcommand("experts", "Show which kernels a mixture of experts gets");
+        choose.add_subcommand("experts", "Show the kernels for a mixture of experts");
     command.add("--gfx", &o->gfx, "The target", {.show_default = true});
-    command.add("--dtype", &o->dtype, "Of activations",
+    command.add("--dtype", &o->dtype, "Type of the activations",
                 {.one_of = dtype_words, .show_default = true});
-    command.add("--group", &o->group, "Weights to a scale",
+    command.add("--group", &o->group, "Weights per scale",
                 {.one_of = {"32", "64", "128"}, .show_default = true});
     command.add("--zeros", &o->zeros, "Zero points",
                 {.one_of = {"eight", "packed"}, .show_default = true});
-    command.add("--block-size", &o->block_size, "Slots of a block", {.show_default = true});
-    command.add("--gguf", &o->gguf.type, "Type of GGUF weights, by tokens instead",
+    command.add("--block-size", &o->block_size, "Slots per block", {.show_default = true});
+    command.add("--gguf", &o->gguf.type, "Type of GGUF weights; takes --m instead of --block-size",
                 {.one_of = gguf_words,
                  .needs = {"--experts"},
                  .excludes = {"--dtype", "--group", "--zeros", "--block-size", "--act-order"}});
     command.add("--m", &o->gguf.tokens, "Tokens", {.show_default = true, .needs = {"--gguf"}});
-    command.add("--experts", &o->gguf.experts, "How many there are", {.needs = {"--gguf"}});
-    command.add("--top-k", &o->gguf.top_k, "Experts of a token",
+    command.add("--experts", &o->gguf.experts, "Number of experts", {.needs = {"--gguf"}});
+    command.add("--top-k", &o->gguf.top_k, "Experts per token",
                 {.show_default = true, .needs = {"--gguf"}});
-    command.add("--own-rows", &o->gguf.own_rows, "Each slot has activations of its own",
+    command.add("--own-rows", &o->gguf.own_rows, "Each slot has its own row of activations",
                 {.needs = {"--gguf"}});
     command.add("--fp8-activations", &o->gguf.fp8,
-                "Activations may be quantized to fp8 e4m3, a scale for each row, which loses up "
-                "to 1/16 of an activation: time this product, too, on the model, and choose the "
-                "faster one. Minutes for thousands of tokens",
+                "Also time the product with fp8 e4m3 activations, one scale per row, on the timing "
+                "model, and choose the faster one (minutes for thousands of tokens); the rounding "
+                "error is up to 1/16 of a value",
                 {.needs = {"--gguf"}});
     command.add("--n", &o->n, "Rows of an expert's weights", {.required = true});
-    command.add("--k", &o->k, "Weights of a row", {.required = true});
+    command.add("--k", &o->k, "Weights per row", {.required = true});
     command.add("--act-order", &o->act_order,
-                "Weights of act-order: activations are permuted, by this kernel or a launch "
-                "before it");
+                "Act-order weights: activations are permuted, by this kernel or a launch before "
+                "it");
     command.add("--json", &o->json, "Print JSON");
     command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
     command.footer = ""; // not that of products

@@ -70,8 +70,8 @@ void run(const Options &o) {
 void add_choose_op(Command &choose) {
     auto o = std::make_shared<Options>();
     Command &command = choose.add_subcommand(
-        "op", "Show which kernels an op gets, and its time, operands where the launch before left "
-              "them: nw choose op rms_norm y_type=f32 m=1 k=4096 eps=1e-6");
+        "op", "Show the kernels for an op and its time, with operands in the caches where the "
+              "previous launch left them: nw choose op rms_norm y_type=f32 m=1 k=4096 eps=1e-6");
     command.add("KIND", &o->kind, "One of " + kind_names(), {.required = true});
     command.add("NAME=VALUE", &o->values, "Sizes and values, named as in the contracts");
     command.add("--gfx", &o->gfx, "The target", {.show_default = true});

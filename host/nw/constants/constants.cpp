@@ -68,14 +68,14 @@ void run(const Options &o) {
 void add_constants(Command &app) {
     auto options = std::make_shared<Options>();
     Command &command = app.add_subcommand(
-        "constants", "List the constants of the timing model for a part, and their origin");
+        "constants", "List the timing model's constants for a part, and their origin");
     command.add("--part", &options->part, "The GPU, or a gfx for its default part",
                 {.show_default = true});
-    command.add("--origin", &options->origin, "List only constants of this origin",
+    command.add("--origin", &options->origin, "List only constants with this origin",
                 {.one_of = {"fact", "fit", "guess"}});
     command.add("--profile", &options->profile, "File of measured constants, as HIPSIM_PROFILE");
     command.add("--json", &options->json,
-                "Print JSON, with the likely range and the one that a profile may set");
+                "Print JSON, with the likely range and the range that a profile may set");
     command.run = [options] { run(*options); };
 }
 

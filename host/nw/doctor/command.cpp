@@ -96,17 +96,18 @@ void Examination::copy_by_kernel(const void *x, void *y, u64 count, const hip::S
 void add_doctor(Command &app) {
     auto o = std::make_shared<Options>();
     Command &command = app.add_subcommand(
-        "doctor", "Try a card: copies, memory, graphs, kernels, and versions known to be wrong");
+        "doctor", "Test a card: copies, memory, graphs, kernels, and known faults of its versions");
     command.add("--device", &o->device, "hip:N, or sim:gfx1151; default: the first supported GPU");
-    command.add("--json", &o->json, "File that gets all verdicts and versions",
+    command.add("--json", &o->json, "Write all verdicts and versions to this file",
                 {.writable_file = true});
     command.add("--families", &o->families,
-                "Kernels to check, a comma list of families, or all; default: all, and on a "
+                "Families of kernels to check, comma-separated, or all; default: all, on a "
                 "simulated device permute_a",
                 {.comma_separated = true});
     command.add("--copies", &o->copies,
-                "Copies of few bytes; default: 256000, and 4096 on a simulated device");
-    command.footer = "Exit code 1: a verdict is FAIL. warn: known of these versions, or not tried.";
+                "Number of small copies; default: 256000, on a simulated device 4096");
+    command.footer =
+        "Exit code 1: a verdict is FAIL. warn: a reported fault of these versions, or not tested.";
     command.run = [o] { run(*o); };
 }
 

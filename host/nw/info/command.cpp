@@ -70,10 +70,10 @@ void info_all(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-Static analysis: nothing runs. Cycles are counted per unit from the timing model and marked sim; they leave
-out latency, caches and bank conflicts. Bytes and operations assume all lanes on: fma 2, dot2 4, dot4 8,
-pk_fma 4 per lane, WMMA 16x16x16 8192 per instruction. In a loop each block counts once, an inner loop as
-often as its trip count, if the code shows it.
+Static analysis: nothing runs. Cycles are counted per unit from the timing model and marked sim; they
+exclude latency, caches and bank conflicts. Bytes and operations assume that all lanes are active: fma 2,
+dot2 4, dot4 8, pk_fma 4 per lane, WMMA 16x16x16 8192 per instruction. In a loop each block counts once, an
+inner loop by its trip count if that is known from the code.
 Live VGPRs: liveness follows masks, 16-bit halves and d16 loads.
 
   nw info kernel.s --gfx gfx1151
@@ -88,7 +88,7 @@ void add_info(Command &app) {
         app.add_subcommand("info", "Show a kernel's registers, occupancy, loops and their bounds");
     command.footer = footer;
     command.add("file", &o->files, "Code objects or .s files", {.required = true});
-    command.add("--kernel", &o->info.kernel, "Only that one");
+    command.add("--kernel", &o->info.kernel, "Only this kernel");
     command.add("--gfx", &o->info.gfx, "Target; default: the file's");
     command.add("--part", &o->info.part,
                 "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");

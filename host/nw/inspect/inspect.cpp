@@ -49,9 +49,10 @@ std::vector<u64> shape_of(const SourceFp4 &s) {
 void print_text(const Checkpoint &c, const SourceLayers &found) {
     print_files(c);
     if (!found.linears.empty()) {
-        fmt::print("\n{} matrices of 4-bit layers; sym, asym: without and with zero points; group: "
-                   "weights to a scale;\nperm: act-order; *: numbers of layers, count: how many\n",
-                   found.linears.size());
+        fmt::print(
+            "\n{} matrices of 4-bit layers; sym, asym: without and with zero points; group: "
+            "weights per scale;\nperm: act-order; *: layer numbers, count: number of layers\n",
+            found.linears.size());
         print_heading(fmt::format("{:<18} {:<4} {:>5} {:<5} {:>14} {:<9} {:>6}  {}", "format",
                                   "zero", "group", "scale", "N x K", "with", "count", "name"));
         Lines lines;
@@ -164,22 +165,21 @@ void run(const Options &o) {
 void add_inspect(Command &app) {
     auto options = std::make_shared<Options>();
     Command &command =
-        app.add_subcommand("inspect", "List the contents of a checkpoint or GGUF file, and which "
-                                      "of a checkpoint's layers nw pack can read");
+        app.add_subcommand("inspect", "List the contents of a checkpoint or GGUF file, and the "
+                                      "layers of a checkpoint that nw pack can read");
     command.add("input", &options->input,
                 "A safetensors file, or a directory with one or with shards and their index; "
                 "or any file of a GGUF model",
                 {.required = true});
-    command.add("--gfx", &options->gfx,
-                "Of a GGUF model: the target, which of whose kernels take its matrices",
+    command.add("--gfx", &options->gfx, "For a GGUF model: the target whose kernels are listed",
                 {.show_default = true});
     command.add("--json", &options->json,
-                "Print everything as JSON; of GGUF arrays the first elements");
+                "Print everything as JSON; of GGUF arrays only the first elements");
     command.footer =
         "Layers whose names differ only in numbers share a line, with * for the numbers and their "
-        "count.\nKernels are those of 1, 8, 16 and 512 tokens at once; an embedding that is looked "
-        "up is no matrix; --json has their families,\nand why a matrix has none. The formulas of "
-        "decoded GGUF types are in ref/gguf.h.";
+        "count.\nKernels are listed for 1, 8, 16 and 512 tokens at once; an embedding table that "
+        "is only looked up needs none. --json adds their families,\nand the reason if a matrix has "
+        "no kernel. The formulas of decoded GGUF types are in ref/gguf.h.";
     command.run = [options] { run(*options); };
 }
 

@@ -71,8 +71,9 @@ void add_isa(Command &app) {
     Command &command = app.add_subcommand(
         "isa", "List the instructions of a gfx and how the simulator handles them");
     command.add("--gfx", &options->gfx, "The target", {.show_default = true});
-    command.add("--state", &options->state, "List only these", {.one_of = state_names()});
-    command.add("--counts", &options->counts, "Print only the last line");
+    command.add("--state", &options->state, "List only instructions in this state",
+                {.one_of = state_names()});
+    command.add("--counts", &options->counts, "Print only the counts, the last line");
     command.run = [options] { run(*options); };
 }
 

@@ -268,7 +268,7 @@ void add_lint(Command &app) {
                 "The .s file of the code object; default: next to it, or in build/asm");
     command.add("--json", &o->json, "Print JSON");
     command.add("--sarif", &o->sarif, "Print SARIF 2.1.0", {.excludes = {"--json"}});
-    command.add("--notes", &o->notes, "Also report what costs time but is not a bug");
+    command.add("--notes", &o->notes, "Also report code that costs time but is no bug");
     command.add("--rules", &o->rules, "List the rules; notes of H rules are in isa_notes");
     command.add("--baseline", &o->baseline, "Leave out findings listed in this file",
                 {.existing_file = true});

@@ -208,22 +208,22 @@ void run_fit(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-A measurement is code between two reads of the shader clock, in its cycles: once empty, once with few
-repetitions of an instruction, once with many. The value is the slope between few and many, which excludes
-the fixed cost; JSON has that as `offset`, and the raw clocks. The host times streams, in GB/s.
+A measurement runs code between two reads of the shader clock: once empty, once with few repetitions of an
+instruction, once with many. The value is the slope between few and many, in cycles, which excludes the
+fixed cost; JSON has that as `offset`, and the raw clocks. The host times streams, in GB/s.
 
   a>b    a, then b, which reads a's result          a+b  a, then b, independent
   dependent, independent   repetitions that read the previous result, and ones that don't
-  v_add_f32x7 issued, done  seven dependent ones, until the last has issued or has its result
+  v_add_f32x7 issued, done  seven dependent ones, until the last has issued or its result is ready
   chase  a pointer chase through that much memory
-  walk   dependent loads of lines so far apart: of lines read before (translation), of cold ones (DRAM's rows)
+  walk   dependent loads at that distance: of lines read before (address translation), of cold lines (DRAM rows)
   rows   short rows as decode kernels read them, without and with padding
   start, kernel after kernel, node after node, copy   workgroups, launches, graphs and copies, by events
 
   nw micro                                    all, on the card, or on the model if there is none
   nw micro --device sim:gfx1201 --only wmma   some, on the model of another GPU
   nw micro --json card.json                   keeps all raw values
-  nw micro --constants --part "7900 XTX"      which measurement determines which constant of the model
+  nw micro --constants --part "7900 XTX"      the measurement that determines each constant of the model
   nw micro --fit card.json                    fits the model's constants to the card's rows and writes
                                               card.profile.json, for HIPSIM_PROFILE)";
 

@@ -76,14 +76,14 @@ void add_pack(Command &app) {
                 "of the scales)",
                 {.one_of = {"f16", "bf16"}});
     command.add("--checkpoint-format", &options->checkpoint_format,
-                "How GPTQ's zero points are stored: gptq, less 1, as AutoGPTQ; gptq_v2, as "
-                "they are. Needed for asymmetric layers whose config doesn't say it; it takes "
-                "the place of what a config says",
+                "How GPTQ's zero points are stored: gptq, minus 1, as in AutoGPTQ; gptq_v2, "
+                "unchanged. Needed for asymmetric layers if the config has no such entry; "
+                "overrides the config",
                 {.one_of = {"gptq", "gptq_v2"}});
     command.add(
         "--fuse", &options->pack.fuse,
-        "Concatenate the rows of layers with the same input: q_proj, k_proj, v_proj to qkv_proj; "
-        "gate_proj, up_proj to gate_up_proj; w1, w3 to w13, if their formats agree");
+        "Concatenate the rows of layers with the same input, if their formats agree: q_proj, "
+        "k_proj, v_proj to qkv_proj; gate_proj, up_proj to gate_up_proj; w1, w3 to w13");
     command.add("--all", &options->pack.all, "Also copy all other tensors unchanged");
     command.add("--force", &options->pack.replace, "Replace existing output");
     command.footer =
@@ -91,14 +91,12 @@ void add_pack(Command &app) {
         "4 6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in "
         "bits 4*(n%8)), NAME.bias, and\nNAME.perm if its columns were reordered for quantization "
         "(act-order): column j of NAME.w belongs to activation\nNAME.perm[j]. Experts of a layer "
-        "are one tensor, [E, ...]. Of mxfp4 and nvfp4 NAME.w is U8 [..., N, row bytes], ggml's "
-        "blocks.\nScales of activations (input_scale, pre_quant_scale) are copied, and the index "
-        "lists "
-        "them. What the config asks for and\npacked layers can't have is an error: rotations at "
-        "run "
-        "time, low-rank matrices, layers that are not 4 bits (--all\ncopies those). Some rows of "
-        "every layer are checked against a plain "
-        "dequantization. The output is written to a temporary file and renamed on success.";
+        "are one tensor, [E, ...]. For mxfp4 and nvfp4 NAME.w is U8 [..., N, row bytes], ggml's "
+        "blocks.\nScales of activations (input_scale, pre_quant_scale) are copied and listed in "
+        "the index. Features of the config that\npacked layers can't represent are errors: "
+        "rotations at run time, low-rank matrices, layers that are not 4 bits (--all\ncopies "
+        "those). Some rows of every layer are checked against a plain dequantization. The output "
+        "is written to a\ntemporary file and renamed on success.";
     command.run = [options] { run(*options); };
 }
 

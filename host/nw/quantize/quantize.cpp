@@ -137,9 +137,9 @@ void add_quantize(Command &app) {
     Command &command = app.add_subcommand(
         "quantize", "Quantize a model's linear weights to 4 bits, and print the error of each");
     command.add("inputs", &options->inputs,
-                "Safetensors of bf16, f16 or f32, or quantized ones of bitsandbytes (nf4, "
-                "fp4), HQQ or MLX (affine): directories (one file, or shards with their "
-                "index), or files",
+                "Safetensors in bf16, f16 or f32, or quantized by bitsandbytes (nf4, fp4), HQQ "
+                "or MLX (affine): files, or directories with one file or with shards and their "
+                "index",
                 {.required = true});
     command.add("-o,--output", &options->output,
                 "NAME.safetensors or NAME.gguf: w4a16 is safetensors, for nw pack; q4_K is "
@@ -147,40 +147,40 @@ void add_quantize(Command &app) {
                 {.required = true});
     command.add("--to", &options->to, "The weights' new type",
                 {.one_of = {"w4a16", "q4_K", "mxfp4"}, .show_default = true});
-    command.add("--group", &options->quantize.group, "Of w4a16: weights that share a scale",
+    command.add("--group", &options->quantize.group, "For w4a16: weights per scale",
                 {.one_number_of = {32, 64, 128}, .show_default = true});
     command.add("--zero-points", &options->quantize.zero_points,
-                "Of w4a16: asymmetric, with a zero point for each scale");
+                "For w4a16: asymmetric, with one zero point per scale");
     command.add("--scales", &options->scales,
-                "Of w4a16: type of the scales (default: the weights', bf16 for f32)",
+                "For w4a16: type of the scales (default: the weights' type, bf16 for f32)",
                 {.one_of = {"f16", "bf16"}});
     command.add("--clip", &options->clip,
-                "none: the range of a group is that of its weights; mse: the one of several "
-                "with the least squared error",
+                "Range of a group. none: from its smallest to its largest weight; mse: the one "
+                "of several clipped ranges with the least squared error",
                 {.one_of = {"none", "mse"}, .show_default = true});
     command.add("--include", &options->quantize.include,
-                "Quantize also tensors whose name has this regular expression: [N, K], or "
-                "[E, N, K] of E experts");
+                "Also quantize tensors whose name matches this regular expression: [N, K], or "
+                "[E, N, K] for E experts");
     command.add("--keep", &options->quantize.keep,
-                "Copy tensors whose name has this regular expression");
+                "Copy tensors whose name matches this regular expression");
     command.add("--transposed", &options->quantize.transposed,
-                "Weights whose name has this regular expression are stored as [K, N], of "
-                "experts [E, K, N]. By itself known of GPT-2 (Conv1D), gpt-oss, Llama 4, "
-                "Qwen3-VL, Aria, and of experts of which one dimension is hidden_size");
+                "Weights whose name matches this regular expression are stored as [K, N], "
+                "experts as [E, K, N]. Detected for GPT-2 (Conv1D), gpt-oss, Llama 4, Qwen3-VL, "
+                "Aria, and for experts with hidden_size as one dimension");
     command.add("--not-transposed", &options->quantize.not_transposed,
-                "They are stored as [N, K], of experts [E, N, K]");
+                "Weights whose name matches this regular expression are stored as [N, K], "
+                "experts as [E, N, K]");
     command.add("!--no-config", &options->quantize.config,
-                "Of w4a16: don't write the config.json of a model's folder, with its "
+                "For w4a16: don't write the model folder's config.json, with a "
                 "quantization_config, beside the output");
     command.add("--force", &options->quantize.replace, "Replace existing output");
     command.add("--json", &options->json, "Print the table as JSON, at the end");
     command.footer =
-        "Quantized are tensors called NAME.weight, 2-D or of experts 3-D, that are not of an "
-        "embedding, a norm, the head or\na router. Layers of bitsandbytes, HQQ and MLX are "
-        "dequantized first: the error is that of the second\nquantization alone. All other "
-        "tensors are copied. NMSE is the sum of squared errors over "
-        "the sum of squared weights.\nThe output is written to a temporary file and renamed on "
-        "success.";
+        "Tensors called NAME.weight are quantized, 2-D or for experts 3-D, except embeddings, "
+        "norms, the head and routers.\nLayers of bitsandbytes, HQQ and MLX are dequantized first; "
+        "the printed error is that of the second quantization\nalone. All other tensors are "
+        "copied. NMSE is the sum of squared errors over the sum of squared weights.\nThe output "
+        "is written to a temporary file and renamed on success.";
     command.run = [options] { run(*options); };
 }
 

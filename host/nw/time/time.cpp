@@ -226,23 +226,23 @@ void run(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-time        of the launch, as the model has it; the host's share in it is the launch overhead
-DRAM        bytes that caches did not have, by the time; what it sustains: nw constants
-limiter     what most of the time goes to
-occupancy   waves that have a slot of a SIMD at once; s_endpgm gives it back
-cold code   waits for instructions, where they take 3 % of a wave's cycles or more
-stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
+time        modelled time of the launch, launch overhead included
+DRAM        bytes that missed all caches, over the time; sustained bandwidth: nw constants
+limiter     the unit or stall that accounts for most of the time
+occupancy   waves resident on a SIMD at once; s_endpgm frees a wave's slot
+cold code   waits for instruction fetch, if they take 3 % of a wave's cycles or more
+stalls      cycles in which a wave could not issue, by reason: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
-workgroups  of a large grid some are timed and stand for the others, and so do iterations of long loops, if
-            rates are steady; --exact: all are timed. The sampling error holds their time in 95 of 100 cases.
-            Addresses are checked in those that are executed
-executed    without --stats, --json or files only what times depend on, if the kernel permits that
-utilization cycles in which a unit was busy, of all cycles
-LDS         busy cycles; conflicts: of lanes that ask the same bank
-by default  instructions without a cost of their own in the model
+workgroups  in a large grid with steady rates only a sample of the workgroups, and of the iterations of long
+            loops, is timed; --exact times all. The sampling error is a 95 % confidence interval. Addresses
+            are checked in executed workgroups only
+executed    without --stats, --json or output files only code that the time depends on, if the kernel permits
+utilization busy cycles of a unit over all cycles
+LDS         busy cycles; conflicts: lanes that access the same bank
+by default  instructions that have the model's default cost
 
 --uncertainty: 5 draws of all fitted and guessed constants within their ranges (nw constants), seed fixed; the
-launch is executed once and replayed under each; low and high are the extremes of these and the model as it is.
+launch is executed once and replayed under each draw; low and high are the extremes, the unchanged model included.
 For a fair comparison of kernels: --cold weights --warm code)";
 
 } // namespace
@@ -254,11 +254,11 @@ void add_time(Command &app) {
     command.add("--uncertainty", &options->uncertainty,
                 "Also print the lowest and the highest time under draws of the constants");
     command.add("--cold", &options->cold,
-                "weights: before each launch no cache has data; default: what the launch "
-                "before left",
+                "weights: caches hold no data before each launch; default: caches as the previous "
+                "launch left them",
                 {.one_of = {"weights"}});
     command.add("--warm", &options->warm,
-                "code: before each launch the instruction caches have the kernel's code",
+                "code: instruction caches hold the kernel's code before each launch",
                 {.one_of = {"code"}});
     command.add("--stats", &options->stats, "Also count instructions and bytes");
     command.add("--trace", &options->trace, "Write a trace to this file, as HIPSIM_TRACE",
@@ -267,7 +267,7 @@ void add_time(Command &app) {
                 "Write an issue log to this file, as HIPSIM_ISSUE_LOG", {.writable_file = true});
     command.add("--json", &options->json, "Print JSON with the keys of HIPSIM_STATS");
     command.add("-v,--verbose", &options->verbose,
-                "Also print cycles, units, caches and each reason to wait");
+                "Also print cycles, units, caches and all stall reasons");
     command.footer = footer;
     command.run = [options] { run(*options); };
 }

@@ -109,10 +109,10 @@ void add_options(Command &command, TuneOptions &o) {
     command.add("--out", &o.out, "Output table; default: gen/tuning/<gfx>.toml",
                 {.writable_file = true});
     command.add("--again", &o.again,
-                "Only rows that the table has, and of their kernels the one chosen, the best of "
-                "the others and the default. Without --dtype, --group, --zeros, --type, --m: all",
+                "Time the table's rows again, each with its chosen kernel, the best other one and "
+                "the default. Without --dtype, --group, --zeros, --type, --m: all rows",
                 {.excludes = {"--shapes", "--only"}});
-    command.add("--dry-run", &o.dry_run, "List what would be timed, without timing it");
+    command.add("--dry-run", &o.dry_run, "List the candidates without timing them");
 }
 
 } // namespace
