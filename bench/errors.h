@@ -10,9 +10,9 @@ namespace nw::bench {
 
 inline constexpr std::string_view error_unit =
     "max, mean: |C - exact| in units of one rounding of the type (ulp) at the exact result or, "
-    "where\n"
-    "that is smaller, at the root mean square of its row of C: sums that cancel would look bad in\n"
-    "ulps of themselves. Rounding C costs up to 0.5.\n";
+    "if\n"
+    "larger, at the root mean square of its row of C: an ulp of a sum that cancels would be too\n"
+    "small a unit. Rounding C costs up to 0.5.\n";
 
 struct Errors {
     f64 max = 0, sum = 0; // see error_unit

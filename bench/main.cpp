@@ -34,8 +34,8 @@ void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
     app.add("--device", &o.device,
             "auto, hip:N, sim:gfx1151, \"sim:6800 XT\" (default: $NIBBLEWAVE_DEVICE, then auto)");
     app.add("--gfx", &o.gfx,
-            "bench/run: build the kernels of these targets, comma-separated, or of all "
-            "(default: those that the suite launches on the device)",
+            "bench/run: build the kernels of these targets, comma-separated, or all "
+            "(default: the kernels that the suite launches on the device)",
             {.comma_separated = true});
     app.add("--needs", &o.needs, "print the CMake targets of these kernels, and stop");
     app.add("--m", &o.m,
@@ -44,13 +44,14 @@ void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
             "gguf: 1,2,4,8,9,16,23,32,512)",
             {.comma_separated = true});
     app.add("--dtype", &dtypes, "bf16, f16 (default: both)", {.comma_separated = true});
-    app.add("--group", &o.group, "weights to a scale", {.show_default = true});
+    app.add("--group", &o.group, "weights per scale", {.show_default = true});
     app.add("--before-rows", &o.before_rows,
-            "rows of a layer that the older kernels run, to save time; 0: all",
+            "rows of a layer that the baseline kernels compute, to save time; 0: all",
             {.show_default = true});
-    app.add("--seed", &o.seed, "of weights and activations", {.show_default = true});
+    app.add("--seed", &o.seed, "seed of the weights and activations", {.show_default = true});
     app.add("--only", &o.only,
-            "a regular expression for the names to run; suites layer and golden have none");
+            "run only rows whose name matches this regular expression; not for suites layer and "
+            "golden");
     app.add("--constants", &o.constants,
             "suite sensitivity: a regular expression for the constants to change");
     app.add(
@@ -62,23 +63,21 @@ void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
     app.add("--html", &o.html, "suites decode, stride: write a page of the rows, with plots",
             {.writable_file = true});
     app.add("--table", &o.tables,
-            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
-            "--only: published); suite prefill: published, ladder, int8, the same products of "
-            "activations in int8 "
-            "(default: published); suite gguf: "
-            "crossover, each candidate from 1 row to 64, fp8, mxfp4 with activations in fp8; suite "
-            "attention: decode, forward, stages, "
+            "tables to print, comma-separated. Suite decode: published, shapes, ablations "
+            "(default: all; with --only: published); suite prefill: published, ladder, int8 (int8 "
+            "activations) (default: published); suite gguf: crossover (each candidate for 1 to 64 "
+            "rows), fp8 (mxfp4 with fp8 activations); suite attention: decode, forward, stages, "
             "selection, ladder (default: all but ladder)",
             {.comma_separated = true,
              .one_of = {"published", "shapes", "ablations", "ladder", "crossover", "decode", "int8",
                         "fp8", "forward", "stages", "selection"}});
     app.add("--full", &o.full,
-            "suite decode: all models, every number of rows from 1 to 8; suite attention: "
-            "sequences of 32K and 128K tokens too, minutes for each row");
-    app.add("--update-golden", &o.update_golden, "renew bench/golden: the suite golden, written");
+            "suite decode: all models, every number of rows from 1 to 8; suite attention: also "
+            "sequences of 32K and 128K tokens, minutes per row");
+    app.add("--update-golden", &o.update_golden, "run the suite golden and rewrite bench/golden");
     app.add("-v,--verbose", &o.verbose,
-            "also what experts look for: VALU slots, registers, instruction classes, kernels' "
-            "names; suite layer: the older methods to dequantize");
+            "also print VALU slots, registers, instruction classes and kernel names; suite layer: "
+            "also time older dequantization methods");
     app.footer =
         fmt::format("\nRows are printed as they are done. Colour: only on a terminal, never "
                     "with NO_COLOR.\n{}\n{}",

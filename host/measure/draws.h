@@ -31,9 +31,9 @@ std::string agreement(const DrawnTime &a, const DrawnTime &b);
 
 inline constexpr const char *draws_help =
     "5 draws of all fitted and guessed constants within their ranges (nw constants), seed fixed: a "
-    "launch is executed once and replayed under each; low and high are the extremes of these and "
-    "of "
-    "the model as it is; a comparison says in how many of the draws it keeps its sign";
+    "launch is executed once and replayed under each draw; low and high are the extremes, the "
+    "unchanged "
+    "model included; a comparison reports the number of draws in which it keeps its sign";
 
 // Turns draws on for all simulated devices that this process opens from now on.
 void draw_constants();
