@@ -23,7 +23,7 @@ struct CheckKinds {
 // For RunConfig::checker; null when all are off. Lives as long as the program.
 const Checker *checker(CheckKinds);
 
-// Of a program's code, made at its first launch.
+// Facts of a program's code, computed at its first launch.
 struct CheckFacts {
     // The loop's filter: most instructions touch nothing that a checker watches.
     struct Row {

@@ -11,7 +11,7 @@ namespace nw::sim {
 class Program;
 struct Wave;
 
-// Of one workgroup at a time; reused for the next.
+// Checks one workgroup at a time; reused for the next.
 class GroupChecker {
 public:
     virtual ~GroupChecker() = default;
@@ -21,7 +21,7 @@ public:
     virtual u64 run(Wave &, u64 budget) = 0;
 };
 
-// Of one launch, shared by its workers. It keeps references to the program.
+// Checks one launch, shared by its workers. It keeps references to the program.
 class LaunchChecker {
 public:
     virtual ~LaunchChecker() = default;

@@ -21,9 +21,9 @@ using Host = std::chrono::steady_clock;
 constexpr u32 least_readings = 256;
 constexpr u64 longest_loop = 2048;
 
-// Of what has been waited for so far, each further reading skips a part: the end is overshot by
-// less than that part, however long the wait is. A reading by another instruction begins the next
-// wait: `start` in a loop around the loop.
+// Each further reading skips this part of the time waited so far: the end is overshot by less than
+// that part, however long the wait is. A reading by another instruction begins the next wait:
+// `start` in a loop around the loop.
 constexpr u64 skipped_part = 64;
 
 // The program sees a wait that lasts as long as it says: other streams and the host go on

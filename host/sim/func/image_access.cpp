@@ -109,7 +109,7 @@ struct Session {
     BufferElement element_of(unsigned half, unsigned lane) const;
 };
 
-// Of integer coordinates; a level must be 0, the only one.
+// Texel at integer coordinates; a level must be 0, the only one.
 Texel Session::texel(unsigned half, unsigned lane) const {
     if (form == ImageForm::texel_of_level && coordinate(access.coordinates(), half, lane) != 0)
         refuse("mipmaps are not simulated, and lane " + std::to_string(lane) + " asks for a level");

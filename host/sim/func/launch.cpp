@@ -66,7 +66,7 @@ void check(const Dispatch &d) {
                 fmt::format("launch of {}: out of memory: {}", d.kernel->name, why));
 }
 
-// Asked of the kernel once: it reads files for them, which takes longer than a short launch.
+// Queried once: Linux reads files for it, which takes longer than a short launch.
 u64 host_memory() {
     static const u64 bytes =
         static_cast<u64>(sysconf(_SC_PHYS_PAGES)) * static_cast<u64>(sysconf(_SC_PAGESIZE));

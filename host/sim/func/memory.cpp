@@ -28,8 +28,8 @@ constexpr u64 first_of_host = u64{1} << 40; // host memory does not move the dev
 constexpr size_t remembered = 256;
 constexpr u64 max_kept = u64{64} << 20, max_kept_each = u64{16} << 20;
 
-// Of these sizes the host may map large pages: first use of many small ones takes longer than the
-// kernel that does it. Larger allocations are often reserved, and then hardly touched.
+// Sizes for which the host may map large pages: the first use of many small pages takes longer than
+// the kernel that touches them. Larger allocations are often reserved, and then hardly touched.
 constexpr u64 least_in_large_pages = u64{4} << 20, most_in_large_pages = u64{1} << 30;
 
 } // namespace

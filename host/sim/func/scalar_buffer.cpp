@@ -40,7 +40,7 @@ struct Session {
         bound = unbound ? 0 : u64{buffer.stride ? buffer.stride : 1} * buffer.records;
     }
 
-    // Those of `count` units that are in the buffer's bounds: they come first.
+    // The first of `count` units, as far as they are within the buffer's bounds.
     ScalarPlace place(u64 unit, u64 count) const {
         const u64 left = offset < bound ? (bound - offset) / unit : 0;
         const u64 address = buffer.base + offset, bytes = std::min(count, left) * unit;

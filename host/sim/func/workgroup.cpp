@@ -146,8 +146,8 @@ void fill(std::vector<std::byte> &bytes) {
     std::memcpy(bytes.data() + bytes.size() / 4 * 4, &poison, bytes.size() % 4);
 }
 
-// Of this thread's last workgroup: to clear new ones takes longer than a small launch. A kernel
-// that uses registers that it did not allocate may find what an earlier one left there.
+// Registers of this thread's last workgroup: clearing new ones takes longer than a small launch. A
+// kernel that uses registers that it did not allocate may find values of an earlier one there.
 thread_local std::vector<Row> spare_registers;
 
 // As Frames::run, with an observer.

@@ -16,7 +16,7 @@ struct FidelityNote {
     std::string_view bound; // of approximate ones
 };
 
-// Of a single instruction. `fast_math`: under HIPSIM_MATH=fast.
+// Fidelity of a single instruction. `fast_math`: under HIPSIM_MATH=fast.
 FidelityNote fidelity_of(std::string_view mnemonic, Generation, bool fast_math = false);
 // For a VOPD pair, the less certain half.
 FidelityNote fidelity_of(const Instruction &, Generation, bool fast_math = false);

@@ -14,7 +14,7 @@ struct Spill {
     u16 base = sreg::null; // SGPR that is added
     i64 offset = 0;
 
-    // Of its n-th dword; no register's number.
+    // Place of its n-th dword; differs from every register's number.
     u64 place(unsigned n) const {
         return u64{base} << 32 | u64{1} << 48 | static_cast<u32>(offset + 4 * n);
     }

@@ -31,7 +31,7 @@ public:
     void clear();
     // Other lines in their places, as dirty, that are never asked for.
     void rename();
-    // So many lines enter that are never asked for.
+    // `lines` lines enter that are never accessed.
     void displace(u64 lines);
     bool exists() const { return ways_ != 0; }
 

@@ -15,7 +15,7 @@ struct Placement {
     std::vector<u32> simds; // of the part, by wave of the workgroup
 };
 
-// Of every target that is simulated (T-002).
+// The same on every simulated target (T-002).
 inline constexpr u32 simds_per_wgp = 4, simds_per_cu = 2, waves_per_simd_limit = 20;
 
 class Dispatcher {

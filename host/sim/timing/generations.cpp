@@ -59,7 +59,7 @@ void Generations::seen(Seen s, u64 started) {
     const Rate r = rate(ends_.size() - 1);
     const u64 left = (grid_.all - started) / grid_.resident, over = turnover(r, left);
     const f64 most = most_error * (static_cast<f64>(last_) + static_cast<f64>(left) * r.cycles);
-    // Of a first part that much, and not more, takes as long.
+    // Only so much of a first part takes the same time.
     const auto alike = static_cast<f64>(over ? std::min(over, left) : left);
     if (r.error_of(alike) <= most ||
         (over && r.generations >= fewest_before && alike * r.pair_error <= most))

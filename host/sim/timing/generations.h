@@ -82,7 +82,7 @@ private:
     static constexpr u64 later_ends_aside = 1;
     // Generations of the first part whose noise is that of pairs.
     static constexpr size_t fewest_before = 12;
-    // Of its bandwidth: below, evicted lines don't delay others.
+    // Share of DRAM's bandwidth below which evicted lines don't delay others.
     static constexpr f64 busy_memory = 0.6;
 
     // What a generation of a played stretch takes and moves, and how well that is known.

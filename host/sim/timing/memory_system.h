@@ -92,7 +92,7 @@ public:
     LastLevels last_levels() const;
     // L2 and MALL have as many other lines, as dirty as theirs, that nobody asks for.
     void rename_lines();
-    // So many of these enter L2 and MALL.
+    // `l2_lines` and `mall_lines` of these enter L2 and MALL.
     void displace(u64 l2_lines, u64 mall_lines);
     void watch(MemoryWatcher *); // null: none
 

@@ -129,7 +129,7 @@ std::optional<f64> value_in(const std::map<std::string, f64> &values, const std:
     return at == values.end() ? std::nullopt : std::optional(at->second);
 }
 
-// Of two levels that the profile has, the farther one answers later.
+// Throws if the farther of two levels in the profile does not answer later.
 void check_order(const Profile &p, const Part &part, const Place &place) {
     constexpr std::pair<const char *, bool> levels[] = {// bool: of the part, in ns
                                                         {"l0_latency", false},

@@ -84,7 +84,8 @@ struct IssueEvent {
     u64 issue, done;       // done: VALU executes, data arrives
     Stall why;
     u64 lost; // cycles between ready and issue
-    // Of what went to memory: its sectors' bytes, 0 for everything else, and who answered.
+    // For memory instructions: the bytes of their sectors (0 for others), and the level that
+    // answered.
     u32 bytes = 0, dram_bytes = 0; // and what DRAM moved because of it
     MemoryWatcher::Level level = MemoryWatcher::Level::l0;
 };

@@ -169,7 +169,7 @@ private:
     Watcher *watcher_;
 };
 
-// Of a recorded instruction on this SIMD.
+// Request of a recorded instruction on this SIMD.
 VectorRequest vector_request(u32 simd, const OpFacts &f, const u64 *payload);
 
 class Core {

@@ -53,7 +53,7 @@ const Executable *reader_of(const Dispatch &d, const ProgramFacts &facts) {
         .code.get();
 }
 
-// Of a trial run: the launch after it has the emulated addresses that it would have without.
+// For a trial run: the launch after it has the same emulated addresses as without the trial.
 class SameLaunchSlot {
 public:
     explicit SameLaunchSlot(Memory &m) : memory_(m), slot_(m.launch_slot()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Of a few measured values: their mean, how well it is known, and whether they grow.
+// Mean of a few measured values, its standard error, and their trend.
 #pragma once
 #include <cmath>
 #include <span>
@@ -39,7 +39,7 @@ inline f64 trend(std::span<const f64> x) {
     return std::abs(slope) < significant * std::sqrt(rest / (n - 2) / squares) ? 0 : slope;
 }
 
-// Of batches of so many. A long generation follows a short one: pairs tell more of the mean.
+// By batches of `batch`. A long generation follows a short one, so pairs estimate the mean better.
 inline f64 standard_error(std::span<const f64> x, size_t batch = 1) {
     const size_t batches = x.size() / batch;
     const f64 all = mean(x.last(batches * batch));

@@ -56,7 +56,7 @@ f64 mean(std::span<const Steady::Window> windows) {
     return static_cast<f64>(iterations) / static_cast<f64>(cycles);
 }
 
-// Of the mean, relative, one standard error; from batches of that many windows.
+// Relative standard error of the mean, from batches of `batch` windows.
 f64 error(std::span<const Steady::Window> windows, size_t batch) {
     const f64 all = mean(windows);
     const size_t n = windows.size() / batch;
@@ -161,7 +161,7 @@ u64 Steady::dram_bytes() const {
     return m_.memory.counts().dram_read + m_.memory.counts().dram_write;
 }
 
-// Of the bandwidth that DRAM sustains, since the measurement began.
+// Share of DRAM's sustained bandwidth since the measurement began.
 f64 Steady::dram_share(u64 now) const {
     return dram_share_of(dram_bytes() - dram_before_, static_cast<f64>(now - measured_from_));
 }
@@ -171,8 +171,8 @@ f64 Steady::dram_share_of(u64 bytes, f64 cycles) const {
     return static_cast<f64>(bytes) / us / 1000 / (m_.part.dram_gb_per_s * m_.part.dram_efficiency);
 }
 
-// Of the later half of the windows: the first ones may not be steady. Waves take turns, so that a
-// long window follows a short one: the error is that of pairs if there are enough.
+// Rate of the later half of the windows: the first ones may not be steady. Waves take turns, so a
+// long window follows a short one: the error is estimated from pairs if there are enough.
 Steady::Rate Steady::rate() const {
     const size_t n = std::max(fewest_windows, windows_.size() / 2);
     const std::span<const Window> last(windows_.data() + windows_.size() - n, n);

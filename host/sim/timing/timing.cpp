@@ -80,7 +80,7 @@ struct Model {
                 w};
     }
 
-    // Of all workgroups, from those that were played.
+    // Result for all workgroups, extrapolated from the played ones.
     Result result_of(const Dispatch &d, const Outcome &o) const {
         Result r = o.result;
         r.groups = groups_of(d);

@@ -153,7 +153,7 @@ private:
     std::vector<std::unique_ptr<Recording[]>> of_group_; // from its start until it is forgotten
     LdsMemo memo_;
 
-    // Of a reader beside it.
+    // State of a concurrent reader.
     u64 ahead_ = ~u64{0};
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -9,7 +9,7 @@ namespace {
 
 f64 &share(Work &work, Shared unit) { return work.shares[static_cast<size_t>(unit)]; }
 
-// Of what DRAM sustains: `gb_per_s` of traffic.
+// Share of DRAM's sustained bandwidth that `gb_per_s` of traffic takes.
 f64 dram_share(const Part &part, f64 gb_per_s) {
     return std::min(1.0, gb_per_s / (part.dram_gb_per_s * part.dram_efficiency));
 }

@@ -70,7 +70,7 @@ struct GraphExec::Run {
     void prepare(const std::shared_ptr<Stream> &stream, Device &device);
     void model(Device &device);
 
-    // Of a step that records an event or waits for one.
+    // Runs a step that records an event or waits for one.
     hipError_t pass_event(size_t index) const {
         const Action &action = (*steps)[index].action;
         const auto &ticket = tickets[index];

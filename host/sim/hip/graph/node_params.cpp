@@ -71,7 +71,7 @@ Action fill_action(const hipMemsetParams *params) {
     return fill;
 }
 
-// Of hipDrvGraphAddMemsetNode: HIP_MEMSET_NODE_PARAMS in HIP 6.3, hipMemsetParams before and after.
+// Fill of hipDrvGraphAddMemsetNode: HIP_MEMSET_NODE_PARAMS in HIP 6.3, else hipMemsetParams.
 // The former has the element's size where the latter has the upper half of the height.
 Action driver_fill_action(const void *params) {
     struct Narrow {

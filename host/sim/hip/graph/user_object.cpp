@@ -7,7 +7,7 @@
 
 namespace nw::hipsim {
 
-// Those that the caller still holds a reference to; graphs hold theirs themselves.
+// User objects that the caller still references; graphs hold their own references.
 static Handles<UserObject *, UserObject> &held_objects() {
     static auto *const made = new Handles<UserObject *, UserObject>;
     return *made;

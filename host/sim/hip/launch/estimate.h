@@ -14,7 +14,7 @@ namespace nw::hipsim {
 struct Copy;
 struct Fill;
 
-// Of one device, in nanoseconds. The host takes no time, but it can't be early: see README of sim.
+// Clock of one device, in nanoseconds. Host work takes no time; causality holds: README of sim.
 struct EstimatedClock {
     const sim::timing::Part &part;
     std::atomic<u64> host_ns{0}; // the end of what the host has waited for

@@ -16,7 +16,7 @@ namespace nw::hipsim {
 
 class Pool {
 public:
-    // Of another process: it only has what that process exports of it.
+    // A pool of another process: it only has allocations which that process exports.
     struct Origin {
         i32 process = 0;
         u64 number = 0;

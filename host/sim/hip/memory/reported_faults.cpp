@@ -35,8 +35,8 @@ bool is_live(const Device &device, u64 begin, u64 bytes) {
     return found.size > 0 && bytes <= found.begin + found.size - begin;
 }
 
-// Of memory that a driver maps so that L2 keeps it. The simulated GPU keeps no lines of pages that
-// it could not write.
+// Whether a driver maps the memory so that L2 may keep it. The simulated GPU keeps no lines of
+// pages that it could not write.
 bool may_be_in_l2(const Block &block) {
     constexpr unsigned read_only = 0x10; // hipHostRegisterReadOnly, since HIP 5.3
     if (block.kind != Block::Kind::host)

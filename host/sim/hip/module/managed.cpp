@@ -20,7 +20,7 @@ struct Hints {
     std::set<int> accessed_by;
 };
 
-// Of the bytes from a key to the next one.
+// Hints for the bytes from a key to the next one.
 using Pieces = std::map<u64, Hints>;
 
 struct AllHints {

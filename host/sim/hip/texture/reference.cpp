@@ -81,7 +81,7 @@ void bind(textureReference &reference, const hipResourceDesc &resource, u64 vari
 
 namespace {
 
-// Of one that a compiled program registered. Headers have it const, though binding changes it.
+// A reference that a compiled program registered. Headers declare it const, but binding changes it.
 textureReference &registered_reference(const textureReference *reference, u64 &variable) {
     runtime();
     variable = compiled_variable(reference).address;

@@ -81,7 +81,7 @@ __device__ void wait_for_host(const Header &header, bool first) {
     }
 }
 
-// Of all active lanes, at once. The service is the wave's, the words are the lanes'.
+// One call for all active lanes: one service per wave, words per lane.
 __device__ __attribute__((noinline)) Answer call_host(u32 service, u64 a, u64 b, u64 c, u64 d,
                                                       u64 e, u64 f, u64 g, u64 h) {
     auto *const buffer = implicit_pointer<Hostcall>(hostcall_buffer);
