@@ -15,7 +15,7 @@ public:
 
     const std::filesystem::path &path() const { return path_; }
     const std::deque<GgufFile> &files() const { return files_; } // in their order
-    // Of the first file; the others have no metadata of the model.
+    // Contents of the first file; the others have no metadata of the model.
     const Gguf &first() const { return files_.front().contents(); }
     std::string_view architecture() const;           // empty where the model does not say
     std::vector<const GgufTensor *> tensors() const; // file by file

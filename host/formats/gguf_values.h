@@ -34,7 +34,7 @@ struct GgufValue {
 std::string_view text(const GgufValue &string);
 bool truth(const GgufValue &boolean);
 f64 real(const GgufValue &); // of f32 and f64
-// Of any integer type: nothing if it does not fit.
+// Value of any integer type; empty if it does not fit.
 std::optional<u64> unsigned_number(const GgufValue &);
 std::optional<i64> signed_number(const GgufValue &);
 

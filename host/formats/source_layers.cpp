@@ -17,9 +17,9 @@ namespace nw {
 
 namespace {
 
-// Of activations and caches, for engines that quantize these: products with activations of 16 bits
-// are right without. All but pre_quant_scale [K], which is multiplied with the activations.
-// e_score_correction_bias is a router's, of its result.
+// Tensors for engines that quantize activations or caches; products with 16-bit activations are
+// correct without them. Exceptions: pre_quant_scale [K], by which activations are multiplied, and
+// e_score_correction_bias, which belongs to a router's result.
 constexpr std::array<std::string_view, 13> roles = {"e_score_correction_bias",
                                                     "input_scale",
                                                     "input_global_scale",

@@ -43,7 +43,7 @@ struct SourceLinear {
     std::string prefix; // of the names of its tensors in the file
 
     u32 groups() const { return k / group; }
-    // Of the file, which has a scale and a zero point for each; that of a group.
+    // Groups in the file, each with a scale and a zero point; the stored group of group g.
     u32 stored_groups() const { return spread ? 1 : groups(); }
     u32 stored_group(u32 g) const { return spread ? 0 : g; }
     // Scales are [N, K/G], else [K/G, N].

@@ -33,9 +33,9 @@ public:
     // Throws Error: two rules that differ.
     Claims of(const std::string &layer) const;
 
-    // Of what the config asks for and nothing here does: layouts and methods that are not read,
-    // changes of activations, and rules whose layers are not in the checkpoint. After the last
-    // of().
+    // Features of the config that are not supported: layouts and methods that are not read,
+    // changes of activations, and rules whose layers are not in the checkpoint. Call it after the
+    // last of().
     std::vector<std::string> problems() const;
     // Keys that nothing has read and that are not known to be harmless.
     const std::vector<std::string> &notes() const { return notes_; }

@@ -179,7 +179,7 @@ private:
         return out;
     }
 
-    // Of nvfp4 also the scale of the whole tensor.
+    // Adds the scale of the whole tensor, which nvfp4 has.
     SourceFp4 nvfp4_factor(SourceFp4 out, const char *join) const {
         if (out.type != GgmlType::nvfp4)
             return out;

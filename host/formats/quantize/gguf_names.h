@@ -12,8 +12,8 @@ struct NamedModel {
     u32 heads = 0, kv_heads = 0; // 0: not known
 };
 
-// Of llama and Mistral, whose rotary halves llama.cpp interleaves in the rows of q and k: how many
-// of the n rows are a head's. 0: rows stay in their order.
+// Rows per head of n rows of q or k whose rotary halves llama.cpp interleaves, as in llama and
+// Mistral models. 0: rows stay in their order.
 u32 interleaved_rows(const std::string &name, const NamedModel &, u32 n);
 
 // The name that llama.cpp has for a tensor of such a model: "blk.3.attn_q.weight" for

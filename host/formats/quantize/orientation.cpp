@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 7> transposed_experts = {
     "gpt_oss", "llama4", "llama4_text", "qwen3_vl_moe", "qwen3_vl_moe_text", "aria", "aria_text"};
 constexpr std::array<std::string_view, 4> plain_experts = {"granitemoe", "granitemoeshared",
                                                            "granitemoehybrid", "jetmoe"};
-// Of a module's name; those that write first, as "output_linear" has "put".
+// Parts of a module's name. Writers are tried first, since "output_linear" contains "put".
 constexpr std::array<std::string_view, 6> writes = {"down", "w2", "fc2", "output", "wo", "c_proj"};
 constexpr std::array<std::string_view, 7> reads = {"up", "gate", "w1", "w3", "fc1", "input", "wi"};
 

@@ -20,7 +20,7 @@ struct ModelShape {
 };
 ModelShape model_shape(const nlohmann::json &config);
 
-// Of a weight [N, K] or [K, N], or of experts with E in front, by its name:
+// Orientation of a weight, [N, K] or [K, N], with E in front for experts, by its name:
 //
 //   matrices  [N, K], as nn.Linear has them. c_attn, q_attn, c_proj and c_fc are [K, N] in models
 //             with Conv1D (gpt2, openai-gpt, imagegpt, decision_transformer), [N, K] in others, and

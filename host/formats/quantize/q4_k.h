@@ -9,7 +9,7 @@
 //     Clip::mse   for each t = (14 + i / 10) / (hi - lo), i in 0..20: a and b by least squares, of
 //                 which b is 0 where it would be negative, for
 //                 q = clamp(round(t * (w - lo)), 0, 15).
-//                 Of these and Clip::none's: the a, b with the least squared error.
+//                 The a, b with the least squared error among these and those of Clip::none.
 //
 // Then d = max(a) / 63 and dmin = max(b) / 63, rounded to f16, sc = round(a / d), m = round(b /
 // dmin); with Clip::mse sc and m are, of these and their neighbours, the pair with the least

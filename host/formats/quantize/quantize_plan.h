@@ -86,10 +86,10 @@ bool is_experts_name(std::string_view);
 // Weights that share a scale: those a row must be a multiple of.
 u32 scale_block(const QuantizeOptions &);
 
-// Of tensors that are no part of a coded layer, and of coded layers, which must outlive the plan:
-// of these too what is no linear by its name is dequantized only. Throws Error if nothing is
-// quantized, if a tensor that is has a shape or dtype that can't be or an orientation that is not
-// known, or if a regular expression matches nothing.
+// Plan for tensors outside of coded layers, and for coded layers, which must outlive the plan.
+// Coded layers whose name is not that of a linear layer are only dequantized. Throws Error if
+// nothing is quantized, if a tensor to quantize has an unsupported shape or dtype or an unknown
+// orientation, or if a regular expression matches nothing.
 QuantizePlan plan_quantization(std::span<const Tensor *const>, std::span<const CodedLayer>,
                                const QuantizeOptions &);
 

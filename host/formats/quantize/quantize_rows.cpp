@@ -98,7 +98,7 @@ void RowQuantizer::write_q4_K(const QuantizedLinear &l, u64 first, u64 count,
     file_.write(l.weights, first * row_bytes, blocks_);
 }
 
-// Of the row's weights from `at`. In GGUF the exponent precedes the codes.
+// Writes one block of the row's weights from `at`. In GGUF the exponent precedes the codes.
 void RowQuantizer::put_mxfp4(u64 at, std::byte *codes, std::byte *exponent) {
     constexpr u32 elements = Mxfp4Block::elements, half = elements / 2;
     const Mxfp4Block q = quantize_mxfp4(std::span(weights_).subspan(at, elements), options_.clip);
