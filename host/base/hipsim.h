@@ -20,7 +20,7 @@ extern "C" {
  * hipsimCloseDevice; no other device's memory waits for its commands before it goes. */
 int hipsimOpenDevice(const char *spec, const char *defaults, int own, int *ordinal);
 
-/* Of a device of its own, after its memory, modules, streams and events are gone. */
+/* Closes a device opened with `own`, after its memory, modules, streams and events are gone. */
 int hipsimCloseDevice(int ordinal);
 
 /* Calls line(text, user) for each launch since the last call, after waiting for all: the JSON that

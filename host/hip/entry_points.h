@@ -62,7 +62,7 @@ struct EntryPoints {
 #undef NW_DECLARE
 };
 
-// Of the newer ones; null in others.
+// Entry points of newer HIP versions; null in others.
 struct OptionalEntryPoints {
     // By its type: headers overload it.
     hipError_t (*hipMallocAsync)(void **, std::size_t, hipStream_t) = nullptr;
@@ -70,7 +70,7 @@ struct OptionalEntryPoints {
     decltype(&::hipGraphExecUpdate) hipGraphExecUpdate = nullptr;
 };
 
-// Of the simulated library alone.
+// Entry points of the simulated library only.
 struct SimulatorCalls {
     decltype(&::hipsimOpenDevice) hipsimOpenDevice = nullptr;
     decltype(&::hipsimCloseDevice) hipsimCloseDevice = nullptr;

@@ -22,7 +22,7 @@ struct KnownFault {
     const char *row; // of A-030
     std::string text;
 };
-// Those of A-030 that name these versions.
+// Faults of A-030 that name these versions.
 std::vector<KnownFault> known_faults(const Platform &);
 
 } // namespace nw::hip

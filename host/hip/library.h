@@ -38,7 +38,7 @@ public:
 
 private:
     void *handle_ = nullptr;
-    // Of all devices: to free pinned memory waits for all of them.
+    // One for all devices: freeing pinned memory waits for all of them.
     mutable std::mutex staging_mutex_;
     mutable Staging<EntryPoints> staging_{call};
 };

@@ -15,7 +15,7 @@ public:
 
     Conditions(const Flow &, const Facts &);
 
-    // Of an instruction: the condition that it writes to SCC, and whether SCC is its negation.
+    // The condition that an instruction writes to SCC, and whether SCC is its negation.
     struct Test {
         u8 condition = none;
         bool negated = false;

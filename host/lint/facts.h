@@ -46,7 +46,7 @@ class Facts {
 public:
     Facts(const Flow &, std::string_view gfx);
 
-    // Of a reachable instruction.
+    // Facts of a reachable instruction.
     const Fact &operator[](u32 instruction) const { return facts_[instruction - first_]; }
     bool gfx12() const { return generation() == Generation::gfx12; }
     Generation generation() const { return target_->generation; }

@@ -31,14 +31,14 @@ class Flow {
 public:
     static constexpr u32 none = ~u32{0};
 
-    // Of the kernel that starts at this instruction.
+    // Control flow of the kernel that starts at this instruction.
     Flow(const sim::Code &, u32 entry);
 
     const sim::Code &code() const { return code_; }
     // In reverse postorder; the first is the entry block.
     const std::vector<Block> &blocks() const { return blocks_; }
     const std::vector<BadFlow> &bad() const { return bad_; }
-    // Of an instruction; none if unreachable.
+    // Basic block of an instruction; none if unreachable.
     u32 block_of(u32 instruction) const;
     bool reaches(u32 instruction) const { return block_of(instruction) != none; }
     // Possible predecessors of an instruction.

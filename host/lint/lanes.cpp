@@ -54,7 +54,7 @@ struct Lanes {
         if (was.rest.contains(from))
             rest.insert(to);
     }
-    // Of all lanes of a register or slot.
+    // Moves the state of all lanes of a register or slot.
     void move(u64 to, u64 from, const Lanes &was) {
         forget(to);
         for (const auto &[places, old] : {std::pair{&saved, &was.saved}, {&rest, &was.rest}})

@@ -28,7 +28,7 @@ public:
 
     const std::vector<MissedPair> &missed() const { return missed_; } // by first
 
-    // Of these blocks.
+    // Counts over these blocks.
     struct Counts {
         u64 taken = 0;                        // VOPD instructions
         u64 without_form = 0;                 // single VALU instructions without dual form

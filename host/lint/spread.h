@@ -12,7 +12,7 @@
 
 namespace nw::lint {
 
-// Of a mask: uniform ones select all active lanes or none.
+// How a value varies among lanes. A uniform mask selects all active lanes or none.
 enum class Spread : u8 { uniform, unknown, varying };
 
 // A register (RegisterSet's place) or a slot (Spill's), and one of its lanes, or -1: all of it.
@@ -41,7 +41,7 @@ public:
     void forget() { *this = {}; }
 
     Spread mask(const sim::Operand &) const;
-    // Of a comparison's result: how its sources differ.
+    // How the sources of a comparison differ among lanes.
     Spread sources(const Fact &) const;
     // Other places that hold a copy of it.
     std::vector<Place> copies_of(Place) const;
