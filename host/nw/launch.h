@@ -32,7 +32,7 @@ public:
 
     // Caches keep their contents between runs.
     sim::timing::Timing::Timed run(sim::timing::Watcher * = nullptr);
-    // Of the last launch, if nobody looks at its results (timing.h).
+    // For a last launch whose results are not read (timing.h).
     sim::timing::Timing::Timed run_for_times(sim::timing::Watcher * = nullptr);
 
     const sim::Dispatch &dispatch() const;

@@ -13,7 +13,7 @@ inline const std::vector<std::string> dtype_words = {"bf16", "f16"},
                                       zeros_words = {"eight", "packed", "typed", "carrier"},
                                       gguf_words{gguf_types.begin(), gguf_types.end()};
 
-// Of a word of these.
+// Conversions of these words.
 inline Dtype parse_dtype(const std::string &word) {
     return word == "bf16" ? Dtype::bf16 : Dtype::f16;
 }

@@ -43,7 +43,7 @@ def there(path: Path, remedy: str) -> Path:
 
 
 def families(gfx: str) -> list[str]:
-    """Those of the library that have kernels for this target."""
+    """Library families with kernels for this target."""
     contracts = {path.parent.name: tomllib.loads(path.read_text()) for path in sorted((HERE.parents[1] / "asm").glob("*/family.toml"))}
     return [name for name, c in contracts.items() if c["purpose"] == "library" and gfx.startswith(tuple(c["targets"]))]
 

@@ -35,7 +35,7 @@ struct Kernel {
     u32 rows_per_workgroup = 0; // of w that a workgroup computes at a time
     bool reference = false;     // a baseline, ablation or probe: never chosen
     bool candidate = false;     // not the default of its kind; chosen where gen/tuning says so
-    // Of the code object, 0 where it is not built.
+    // From the code object; 0 if it is not built.
     bool built = false;
     u32 lds_bytes = 0;
     u32 vgprs = 0;

@@ -14,7 +14,7 @@ bool has_attention(Device &);
 // reason.
 bool supports_attention(Device &, const ggml_tensor *op);
 
-// Of a node that supports_attention() accepts.
+// Size of the workspace for a node that supports_attention() accepts.
 nw_status attention_workspace(Device &, const ggml_tensor *op, uint64_t *bytes);
 
 // Queues the node. Without NW_OK, `why` has the reason.

@@ -32,7 +32,7 @@ struct Device {
     std::unique_ptr<nw_context, DestroyContext> context;
     bool shares_memory = false; // buffers are host memory
     bool maps_files = false;    // and may be a file's pages
-    // Of an accelerator llama.cpp never has a KV cache in its buffers; of a GPU it has.
+    // llama.cpp places its KV cache in buffers of a GPU, never of an accelerator.
     enum ggml_backend_dev_type type = GGML_BACKEND_DEVICE_TYPE_ACCEL;
 
     ggml_backend_device face{};        // what ggml holds
@@ -55,7 +55,7 @@ Device &device_of(ggml_backend_dev_t);
 Device &device_of(ggml_backend_buffer_type_t);
 
 ggml_backend_device make_face(ggml_backend_reg_t, Device &);
-// Of buffers; nibblewave.h asks for 16. A cache line of the GPU.
+// Alignment of buffers: a cache line of the GPU; nibblewave.h requires 16.
 inline constexpr std::size_t memory_alignment = 128;
 ggml_backend_buffer_type make_memory(Device &);      // buffer.cpp
 ggml_backend_buffer_type make_host_memory(Device &); // host_buffer.cpp

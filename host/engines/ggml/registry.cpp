@@ -11,7 +11,7 @@
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
 
-// Of the process's libggml-base; older ones have none.
+// Version of the process's libggml-base; null in older ones.
 extern "C" __attribute__((weak)) const char *ggml_version(void);
 
 namespace nw::engine {

@@ -38,7 +38,7 @@ struct AttentionJob {
     u64 tiles() const { return ceil_div(sq, block); }
     u64 blocks() const { return ceil_div(sk, block); }
     u64 list_entries() const { return of.h * tiles() * blocks(); }
-    // Of one head: queries and keys that they see.
+    // Pairs of a query and a key that it sees, per head.
     f64 pairs() const { return sq * (sk - (sq - 1) / 2.0); }
 
     static constexpr u32 block = 128;

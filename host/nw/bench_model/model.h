@@ -22,7 +22,7 @@ struct ModelTensors {
     bool matrix = false;        // by its shape and its name: activations are multiplied with it
     bool draft = false;         // of a draft layer: no pass runs it
 
-    // Of those bytes, what so many tokens read at most.
+    // Upper bound of the bytes that a pass over `tokens` reads.
     u64 read_by(u32 tokens) const {
         return experts ? bytes / experts * std::min(u64{experts}, u64{tokens} * top_k) : bytes;
     }

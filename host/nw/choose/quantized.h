@@ -36,7 +36,7 @@ struct QuantizedChoice {
 // Both timed now on the model, weights cold and kernels as new; `op`: what `other` is chosen for.
 QuantizedChoice choose_quantized(std::string_view gfx, const Quantization &,
                                  const QuantizedProduct &, const Op &op, const Kernel &other);
-// Of experts, slots' experts as given; with the launches before either product.
+// The same for experts: `routes` has each slot's expert. Times include the launches before.
 QuantizedChoice choose_quantized(std::string_view gfx, const Quantization &,
                                  const QuantizedProduct &, const Op &op, const Kernel &other,
                                  std::span<const i32> routes);

@@ -20,7 +20,7 @@ std::string quoted(const std::string &text) {
     return out + "'";
 }
 
-// Of the program, beside nw in a build tree.
+// Path of check_kernels, beside nw in a build tree.
 fs::path checker() {
     std::error_code none;
     return fs::read_symlink("/proc/self/exe", none).parent_path() / "tests/check_kernels";

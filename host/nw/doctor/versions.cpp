@@ -25,7 +25,7 @@ std::string first_line(const fs::path &path) {
     return line;
 }
 
-// Of the device's folder in sysfs: firmware by name, "mes_fw_version": "0x00000080".
+// Firmware versions in the device's sysfs folder, by name: "mes_fw_version": "0x00000080".
 nlohmann::ordered_json firmware(const hip::Library &library) {
     nlohmann::ordered_json out;
     char pci[32] = "";

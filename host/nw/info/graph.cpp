@@ -36,7 +36,7 @@ void Layout::order() {
     }
 }
 
-// Of overlapping edges at one side, the longer one is further out.
+// Assigns lanes: among overlapping edges at one side the longer one is further out.
 void Layout::lanes() {
     const auto top = [&](const Edge *e) {
         return std::min(nodes[e->to].layer, nodes[e->from].layer);

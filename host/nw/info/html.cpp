@@ -50,8 +50,8 @@ table.loops th { color: var(--faint); font-weight: normal; }
 )";
 
 constexpr f64 curve_width = 90, line_height = 18;
-// Of the graph's labels: 11 px monospace, of which the widest common fonts have 0.61 em a
-// character.
+// Metrics of the graph's labels: 11 px monospace; characters of the widest common fonts have
+// 0.61 em.
 constexpr f64 label_advance = 6.8, label_margin = 5;
 
 // Distinct colours in both schemes: hues advance by the golden angle.

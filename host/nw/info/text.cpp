@@ -111,7 +111,7 @@ std::vector<std::string> next_steps(const Info &info) {
     return out;
 }
 
-// As many cells as fit; each shows the majority of its instructions.
+// At most `cells` cells; each shows the majority of its instructions.
 std::string curve(const Info &info, const Block &block, u32 peak, u32 cells) {
     constexpr const char *eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     cells = std::min(cells, block.size());

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr u64 shown = 4; // elements of an array
 
-// Of one type: how many tensors, and their bytes.
+// Number and bytes of one type's tensors.
 struct Total {
     u64 tensors = 0, bytes = 0;
 };

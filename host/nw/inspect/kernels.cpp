@@ -50,7 +50,7 @@ Op op_of(const ModelProduct &p, u32 tokens) {
     return GgufMoeShape{p.word, tokens, p.n, p.k, p.experts, p.top_k, p.own_rows}.op();
 }
 
-// Of a kernel that this build may not have: empty where it has not. Throws Error if there is none.
+// Family of the chosen kernel; empty if this build lacks it. Throws Error if no kernel exists.
 std::string_view family_of(const Op &op, const std::string &gfx) {
     check_shape(op);
     try {

@@ -213,7 +213,7 @@ void run(const Options &o) {
     for (u32 n = 0; n < o.launch.repeat; ++n) {
         auto watchers = files.watch(launch);
         sim::timing::Watcher *const watcher = watchers.empty() ? nullptr : &watchers;
-        // Of the last launch nothing but the time is looked at, or also counts.
+        // Only the time of the last launch is read, unless counts are printed.
         const bool only_time = n + 1 == o.launch.repeat && !o.stats && !o.json;
         timed = only_time ? launch.run_for_times(watcher) : launch.run(watcher);
         times.push_back(timed.result.time_us);

@@ -36,7 +36,7 @@ public:
     static TuningTable read(const std::filesystem::path &);
     void put(const TunedKind &, u32 n, u32 k, TunedShape);
     const TunedShape *find(const TunedKind &, u32 n, u32 k) const; // null: there is none
-    // Of all sections of a family: m, and (n, k) of the shapes.
+    // Values of m in all sections of a family, and (n, k) of its shapes.
     std::vector<u32> rows(std::string_view family) const;
     std::set<std::pair<u32, u32>> shapes(std::string_view family) const;
     // Sorted, one shape a line. Throws Error where it can't be written; the file is whole or as

@@ -35,7 +35,7 @@ def contiguous(t: Tensor, name: str) -> None:
 
 
 def rows(t: Tensor, name: str, shape: tuple[int, ...], says: str) -> None:
-    """Of that shape, its rows contiguous; from row to row any stride."""
+    """Checks the shape, and that rows are contiguous; the row stride is free."""
     if t.shape != shape:
         raise ValueError(f"{name} has shape {list(t.shape)}: it must be {says} = {list(shape)}")
     if t.shape[-1] > 1 and t.strides[-1] != SIZES[t.dtype]:

@@ -43,7 +43,7 @@ class Face:
 
 
 def members(face: Face, tensors: dict[str, Tensor], names: dict[str, str]) -> dict[str, int]:
-    """Of the C struct, for these operands. `names`: what messages call them. ValueError names the value, the rule and the remedy."""
+    """Members of the C struct for these operands. `names`: their names in messages. ValueError names the value, the rule and the remedy."""
     sizes: dict[str, int] = {}
     out: dict[str, int] = {}
     for operand in face.operands:

@@ -55,7 +55,7 @@ def _face(t: T, name: str, device: torch.device) -> Tensor:
 
 
 def _faces(x: T, **others: T | None) -> list[Any]:
-    """Of all operands, beginning with x; None of those that are not given."""
+    """Faces of all operands, x first; None for absent ones."""
     return [_face(x, "x", x.device), *(None if t is None else _face(t, name, x.device) for name, t in others.items())]
 
 

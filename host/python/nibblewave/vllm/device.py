@@ -35,7 +35,7 @@ def missing_kernels() -> str | None:
 
 
 def row_bytes(words: torch.Tensor, k: int) -> int:
-    """Of packed weights on that tensor's device."""
+    """Row stride of packed weights on that tensor's device."""
     return nt.context(words.device.index).weight_row_stride(k) if words.device.type == "cuda" else k // 2
 
 
