@@ -8,7 +8,7 @@ import unittest
 
 from repository import ROOT, tracked
 
-ROOMS = ("asm/", "bench/", "gen/", "host/capi/", "host/measure/", "host/ref/", "tests/")
+ROOMS = ("asm/", "bench/", "gen/", "host/", "isa_notes/", "tests/")
 SUFFIXES = {".c", ".cpp", ".h", ".inc", ".j2", ".py", ".sh", ".toml", ".txt"}
 # Opening, and how to begin instead: "Of a row: what it reads" is "Bytes that a row reads".
 OPENINGS = {
@@ -18,7 +18,11 @@ OPENINGS = {
     r"(?:What [^\n]* (?:told|asked)|Told|Asked)\b": "passed, called, requested",
 }
 OPENING = re.compile(r'(?:(?<!:)//|/\*|^ \*|#|"""|\{#-?) *(?:' + "|".join(f"({opening})" for opening in OPENINGS) + ")", re.MULTILINE)
-LEFT = {"host/capi/nibblewave.h": 1, "tests/rules/test_words.py": 4}  # openings that may stay; this file's are the cases below
+# Openings that may stay: this file's are the cases below; nearly everything includes these headers, so they wait for their next change.
+LEFT = {
+    "tests/rules/test_words.py": 4, "host/base/targets.h": 2, "host/hip/hip.h": 1, "host/sim/func/access.h": 1, "host/sim/func/wave.h": 1,
+    "host/sim/isa/device.h": 1, "host/sim/isa/program.h": 1,
+}  # fmt: skip
 
 
 def openings(text: str) -> list[str]:
