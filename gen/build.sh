@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gen/build.sh [TARGET...]: configures build/ where it is not, and builds the targets (default: all).
-# Says nothing if there is nothing to do; else first what there is to do and about how long it takes, then how far it
-# is: a bar on a terminal, a line every ten seconds elsewhere. build/build.log has the compiler's words.
+# Prints nothing if everything is up to date; else the amount of work with an estimate of its time, then progress:
+# a bar on a terminal, a line every ten seconds elsewhere. build/build.log has the compiler's output.
 set -euo pipefail
 PATH=$PATH:/usr/local/bin:/usr/bin:/bin
 unset CDPATH
@@ -45,7 +45,7 @@ progress() {
     [[ ! -t 2 ]] || printf '\r\e[K' >&2
 }
 
-# What went wrong: a sentence where that says it all, else the compiler's words.
+# The error: one sentence if that suffices, else the compiler's output.
 cause() {
     local said
     said=$(sed -n '/^CMake Error at .*(message):/,/^Call Stack\|^-- /p' "$log" | sed '1d;/^Call Stack/d;/^-- /d' | xargs -d '\n' | tr -s ' ')
@@ -83,7 +83,7 @@ configure() {
     step "configuring" cmake --preset release "${generator[@]}"
 }
 
-# Says what there is to do, where that is much. Seconds of a core, as measured: a C++ file 2, a family's kernels for a target 1.
+# Prints the amount of work, if there is much. Core seconds, as measured: a C++ file 2, a family's kernels for a target 1.
 announce() {
     local edges cpp kernels seconds about
     [[ -f $build/build.ninja ]] || return 0

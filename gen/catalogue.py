@@ -128,7 +128,7 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
                     yield Kernel(f, gfx, own, form, purpose, own != names[0], names[0], template)
 
 
-# What of a target an expression may use (target.wmma_macs, target.dot4), and its unit.
+# Facts of a target that expressions may use (target.wmma_macs, target.dot4), with their units.
 TARGET_FACTS = {
     name: CONDITION if kind is bool else BYTES if name.startswith("lds_") else ELEMENTS
     for name, kind in targets.FACTS.items()
@@ -138,7 +138,7 @@ TARGET_FACTS = {
 
 @functools.cache
 def arches_of(root: Path) -> dict[str, dict]:
-    """The facts of the targets that are built for."""
+    """Facts of the targets with kernels."""
     return targets.arches_of(root / "gen/targets.toml")
 
 
@@ -156,7 +156,7 @@ def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
 
 
 def shipped(root: Path, gfx: list[str]) -> tuple[list[Kernel], list[tuning.Tuned]]:
-    """By target, then by family; and the rows of gen/tuning, all of which name such a kernel."""
+    """Shipped kernels, by target, then by family; and the rows of gen/tuning, each of which names one of them."""
     every = catalogue(root, gfx)
     tuned = tuning.read_all(root / "gen/tuning", every)
     named = {(row.gfx, row.kernel) for row in tuned}

@@ -116,7 +116,7 @@ def _pointer(place: Place, name: str, row: Mapping) -> Pointer:
         when = row["or"]["when"]
         other_element, other_shape = _array(place, name, row["or"][access])
         if len(other_shape) != len(shape):
-            place.fail("arguments", name, f"{len(shape)} dimensions, or {len(other_shape)}: there must be as many")
+            place.fail("arguments", name, f"{len(shape)} dimensions, or {len(other_shape)}: their number must be equal")
         shape = tuple(a if a == b else f"({b} if {when} else {a})" for a, b in zip(shape, other_shape))
         other = (when, other_element)
     strides = tuple(row.get("strides", []))
@@ -321,7 +321,7 @@ def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family
 
 
 def load_op(root: Path, path: Path) -> Family:
-    """The contract of an op that takes several launches: a family without kernels, whose arguments are the caller's."""
+    """The contract of an op with several launches: a family without kernels, whose arguments are the caller's."""
     given = {"purpose": "library", "targets": [], "template": "", "symbol": [], "variants": [], "grid": {}}
     f, place, listed_rules = _read(root, path, ("arguments", "example"), given)
     for key in given:
@@ -346,7 +346,7 @@ def load_all(root: Path, target_facts: Mapping[str, str] = {}) -> dict[str, Fami
 
 
 def load_ops(root: Path) -> dict[str, Family]:
-    """The contracts of ops that take several launches: asm/ops/<op>/op.toml. Where one names a `family`, the op is that family's, of
-    one launch."""
+    """The contracts of ops with several launches: asm/ops/<op>/op.toml. A file that names a `family` is an op of one launch, with that
+    family's contract."""
     files = sorted((root / "asm/ops").glob("*/op.toml"))
     return {path.parent.name: load_op(root, path) for path in files if "family" not in tomllib.loads(path.read_text())}

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Pairs the single instructions of a straight-line block into VOPD, by list scheduling.
 
-A template writes one operation per line, in the order a person would; `schedule` reorders them within
+A template has one operation per line, in reading order; `schedule` reorders them within
 their dependencies so that two halves share an issue slot wherever the rules of VOPD (gen/vopd.py) allow.
-Then it puts the slots into the order in which they wait least for each other: VALU instructions of a SIMD execute
+Then it orders the slots for the fewest stalls: VALU instructions of a SIMD execute
 in the order of dispatch, so one that waits for its source holds up all waves (note T-050).
 Comments stay with their instructions, headings with their phases (gen/listing.py).
 
-What depends on what is found here; gen/list_schedule.cpp, a program of the build, tries orders.
+This module finds dependencies; gen/list_schedule.cpp, a program of the build, tries orders.
 
-Memory instructions and waits keep their order among themselves. A wait says which registers it makes
-ready (`// ready v[v_w:v_w+3]: why`), and nothing reads those before it.
+Memory instructions and waits keep their order among themselves. A wait names the registers that it makes
+ready (`// ready v[v_w:v_w+3]: why`), and no instruction reads them before it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from vopd import X_OPS, Half, Op, Parser, form, pair
 
 LATENCY = 5  # cycles from a VALU result to its dependent (note T-050)
 SLOW = {"v_dot2acc_f32_bf16": 2}  # cycles of the VALU, where it isn't one (note T-053)
-WMMA, WMMA_TO_VALU = 32, 15  # the same of WMMA, and from its end to what reads its result, but as C (note T-054)
+WMMA, WMMA_TO_VALU = 32, 15  # cycles of a WMMA, and from its end to an instruction that reads its result other than as C (note T-054)
 Slot = tuple[int, int | None, str]  # an issue slot: an instruction, its partner, and the VOPD text of both
 
 
@@ -63,7 +63,7 @@ def link(ops: list[Op]) -> None:
 
 
 class Block:
-    """Ops with their dependencies, and which of them may share a slot: none without `pairs`."""
+    """Ops with their dependencies, and the ops that may share a slot: none without `pairs`."""
 
     def __init__(self, lines: tuple[str, ...], symbols: dict[str, int], pairs: bool, banks: int = 4) -> None:
         parser = Parser(symbols, banks)
@@ -95,7 +95,7 @@ _scheduler: Path | None = None
 
 
 def use(scheduler: Path) -> None:
-    """From here on schedules are made by this program, gen/list_schedule.cpp's."""
+    """Sets the program, gen/list_schedule.cpp's, that makes further schedules."""
     global _scheduler
     _scheduler = scheduler
 
@@ -106,7 +106,7 @@ def _running(scheduler: Path) -> subprocess.Popen[str]:
 
 
 def schedule_of(block: Block, pairs: bool | None, spread: bool) -> tuple[int, list[Slot]]:
-    """Its cycles, and what issues in which order."""
+    """Cycles of a schedule, and its slots in issue order."""
     if _scheduler is None:
         raise ValueError("no program for schedules: say which by --scheduler; the build makes it of gen/list_schedule.cpp")
     process = _running(_scheduler)
@@ -129,7 +129,7 @@ _kept: Path | None = None
 
 
 def keep(folder: Path | None) -> None:
-    """From here on scheduled blocks are kept in files of this folder, for later runs of the generator; None: no longer."""
+    """Sets the folder in which scheduled blocks are cached for later runs of the generator; None: no cache."""
     global _kept
     _kept = folder
 
@@ -150,9 +150,9 @@ def _scheduled(text: str, vectors: tuple[tuple[str, int], ...], pairs: bool | No
 
 
 def schedule(text: str, symbols: dict[str, int], pairs: bool | None = True, spread: bool = True, banks: int = 4) -> str:
-    """The block with its halves paired: few VALU slots, and of such orders the fewest stall cycles. `pairs` false: only
-    reordered, to see what pairing is worth; None: as there is no VOPD. `spread` false: slots stay as pairing left them, stalls and all, which is
-    what a stand-in for compiled code wants (note T-058). `banks`: of the target (gen/vopd.py).
+    """The block with its halves paired: few VALU slots, and among such orders the fewest stall cycles. `pairs` false: only
+    reordered, to measure the gain of pairing; None: the target has no VOPD. `spread` false: slots stay in the order of pairing, with its stalls,
+    as in compiled code (note T-058). `banks`: of the target (gen/vopd.py).
 
     Cached: targets that differ only in their SGPR numbers share one schedule.
     """

@@ -138,7 +138,7 @@ class FamilyWriter:
         return self.function(f"void settle{head}", choices) + self.function(f"void derive{head}", body)
 
     def least_strides(self, body: Body) -> Iterator[tuple[str, str]]:
-        """Each stride that a caller gives, inner ones first, and the least that it may be."""
+        """Each stride that a caller gives, inner ones first, and its smallest allowed value."""
         f = self.f
         for p in f.pointers.values():
             for at, stride in reversed(list(enumerate(p.strides))):
@@ -148,7 +148,7 @@ class FamilyWriter:
                     yield stride, f"round_up<u64>({least}, {unit})"
 
     def contiguous(self) -> str:
-        """Strides of the op that are 0 become their least ones."""
+        """Sets strides of the op that are 0 to their smallest allowed values."""
         body = self.body()
         for stride, least in self.least_strides(body):
             body.lines.append(f"if (!o.{stride}) o.{stride} = {least};")
@@ -317,7 +317,7 @@ def parameter_names(families: Iterable[Family]) -> list[str]:
 
 
 def op_fields(families: Iterable[Family]) -> dict[str, bool]:
-    """Fields of an op, and whether a caller may leave them to the contract (automatic)."""
+    """Fields of an op, and whether the contract sets those that a caller leaves open (automatic)."""
     out: dict[str, bool] = {}
     for f in families:
         for name in [*f.sizes, *f.order]:
@@ -351,7 +351,7 @@ def _op_word_lists(op: Family) -> str:
 
 
 def _op_names(kinds: list[str], every: Iterable[Family], words: Mapping[str, list[str]]) -> str:
-    """Kinds of op and what an op can bring, by name; whether a value is text."""
+    """Kinds of op, and an op's possible fields by name, with whether the value is text."""
     rows = "".join(f'    {{"{kind}", OpKind::{kind}}},\n' for kind in kinds)
     fields = "".join(f'    {{"{name}", &Op::{name}, {int(name in words)}}},\n' for name in op_fields(every))
     return f"constexpr KindName kind_names_table[] = {{\n{rows}}};\nconstexpr FieldName field_names[] = {{\n{fields}}};\n"

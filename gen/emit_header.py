@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The contract at the top of a rendered kernel: the family's rules with this kernel's parameters put in."""
+"""The contract at the top of a rendered kernel: the family's rules with this kernel's parameters substituted."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Writer:
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> str:
         if isinstance(op, (ast.In, ast.NotIn)):
             if not isinstance(right, (ast.Tuple, ast.List)):
-                raise ExpressionError("`in` wants a list: x in (1, 2)")
+                raise ExpressionError("`in` needs a list: x in (1, 2)")
             one = "(" + " || ".join(self._compare(left, ast.Eq(), each) for each in right.elts) + ")"
             return f"!{one}" if isinstance(op, ast.NotIn) else one
         if type(op) not in COMPARISONS:
@@ -202,7 +202,7 @@ class Writer:
         if function == "extent":
             name = f"extent({ast.unparse(node.args[0])})" if len(node.args) == 1 else ""
             if name not in self.scope:
-                raise ExpressionError(f"{ast.unparse(node)}: extent wants a pointer argument")
+                raise ExpressionError(f"{ast.unparse(node)}: extent needs a pointer argument")
             return self.scope[name].cpp, BYTES
         if function not in FUNCTIONS:
             raise ExpressionError(f"{function or ast.unparse(node.func)} is no function; there are {', '.join(FUNCTIONS)}, extent")

@@ -31,7 +31,7 @@ class Rule:
     needs: str
     says: str
     when: str = ""
-    breaks: Mapping[str, int | str] = field(default_factory=dict)  # values beside those of [example]
+    breaks: Mapping[str, int | str] = field(default_factory=dict)  # values that replace those of [example]
     about: str = ""  # its argument
 
     @property

@@ -59,7 +59,7 @@ static int served(int argc, char **argv, char **environment) {
 int __libc_start_main(main_function *main, int argc, char **argv, main_function *init,
                       void (*fini)(void), void (*rtld_fini)(void), void *stack_end) {
     __typeof__(&__libc_start_main) start = (__typeof__(start))dlsym(RTLD_NEXT, "__libc_start_main");
-    unsetenv("LD_PRELOAD"); // not for what the program starts
+    unsetenv("LD_PRELOAD"); // not for programs that this one starts
     real_main = main;
     return start(served, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // List scheduling of straight-line blocks for gen/dual.py, which describes them: operations with
-// their dependencies, and which of them may share an issue slot. What comes out has few VALU slots
-// and, of such orders, the fewest stall cycles.
+// their dependencies, and which of them may share an issue slot. The result has few VALU slots and,
+// among such orders, the fewest stall cycles.
 //
 // A line of stdin is a block, in numbers:
 //   SPREAD PAIRING COUNT KINDS, then KINDS x KINDS flags: whether an operation of one kind may
@@ -88,7 +88,7 @@ constexpr Spread lone_spread = {200, true};
 using When = std::pair<int, int>; // (cycle or urgency, slot index): a priority-queue entry
 using Soonest = std::priority_queue<When, std::vector<When>, std::greater<>>;
 
-// What issues next of the ops that can.
+// Chooses the op that issues next.
 Slot choose(const Block &block, const Plan &plan, const std::vector<int> &current,
             std::vector<int> &halves) {
     const int first = current.front();
@@ -229,8 +229,8 @@ public:
         return out;
     }
 
-    // Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result
-    // isn't there yet. `most`, if they aren't fewer.
+    // VALU cycles of one wave alone: those of its slots, and stalls until results are ready.
+    // Returns `most` if they aren't fewer.
     double cycles(const std::vector<int> &numbers, double most = unlimited) const {
         std::vector<int> ready_at(order.size(), 0);
         double spare = most - total_;
@@ -249,8 +249,8 @@ public:
         return now;
     }
 
-    // What depends on each other further apart: of the first slots left the first whose sources are
-    // there, or the one with the longest chain behind it. Memory instructions and waits issue when
+    // Moves dependent slots apart: issues, among the first slots left, the first whose sources are
+    // ready, or the one with the longest chain behind it. Memory instructions and waits issue when
     // they are the first left. None if that can't take fewer than `most` cycles.
     std::optional<std::vector<int>> spread(const Spread &how, double most = unlimited) const {
         const int count = static_cast<int>(order.size());

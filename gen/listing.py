@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a rendered file reads: the comments of a scheduled block, and blank lines."""
+"""Layout of a rendered file: the comments of a scheduled block, and blank lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Source:
     def __init__(self, text: str) -> None:
         self.lines: list[str] = []  # instructions with their comments
         self.words: list[str] = []  # the comments alone
-        self.phases: list[int] = []  # of each instruction: how many headings are above it
+        self.phases: list[int] = []  # for each instruction: the number of headings above it
         self.headings: list[list[str]] = []  # lines of each
         began = False
         for line in filter(str.strip, text.splitlines()):
@@ -85,8 +85,8 @@ INSTRUCTION = re.compile(r"\s+[a-z]|\.set ")
 
 
 def tidy(text: str) -> str:
-    """Without blank lines at the beginning, in a row, or before an instruction or register: templates leave them where a
-    macro had nothing to say."""
+    """Removes blank lines at the beginning, in a row, or before an instruction or register: macros without output leave them
+    in templates."""
     out: list[str] = []
     for line in map(str.rstrip, text.strip().splitlines()):
         if line and out and not out[-1] and INSTRUCTION.match(line):

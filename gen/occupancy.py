@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many waves of a kernel a SIMD holds (T-002, T-003). host/base/occupancy.h has the same formula; a test compares."""
+"""Waves of a kernel per SIMD (T-002, T-003). host/base/occupancy.h has the same formula; a test compares them."""
 
 from __future__ import annotations
 

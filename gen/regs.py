@@ -12,7 +12,7 @@ LIMIT = {"s": 106, "v": 256, "lds": 65536}  # of a wave; LDS bytes of a workgrou
 
 
 class Regs:
-    """Allocates registers and LDS in the order of the calls, as assembler symbols.
+    """Allocates registers and LDS in the order of calls, as assembler symbols.
 
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
@@ -49,7 +49,7 @@ class Regs:
         return self._next[bank]
 
     def unpaired(self) -> str:
-        """From here on dual() only reorders, to measure the gain of pairing."""
+        """Makes dual() only reorder from now on, to measure the gain of pairing."""
         self._pairs = False
         return ""
 
@@ -63,7 +63,7 @@ class Regs:
         if symbol in self.symbols:
             raise ValueError(f"register {symbol} is named twice")
         if count < 1:
-            raise ValueError(f"{symbol} asks for {count} registers: at least 1")
+            raise ValueError(f"{symbol} has {count} registers: must be at least 1")
         first = -(-(self._next[bank] - skip) // align) * align + skip
         if first + count > LIMIT[bank]:
             raise ValueError(f"{symbol} needs {bank}[{first}:{first + count - 1}], limit is {LIMIT[bank]}")

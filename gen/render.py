@@ -55,7 +55,7 @@ def environment(root: Path, build: Path | None = None) -> Environment:
 
 
 def check_pairs(text: str, banks: int) -> None:
-    """Raises ValueError where a pair, made by dual() or written in a template, breaks a rule (gen/vopd.py)."""
+    """Raises ValueError if a pair, made by dual() or written in a template, breaks a rule (gen/vopd.py)."""
     if found := list(vopd.broken(text, banks)):
         raise ValueError(f"{len(found)} pairs break a rule of VOPD, as {found[0]}")
 
@@ -160,7 +160,7 @@ def render_family(root: Path, build: Path, gfx: list[str], path: Path, reference
 
 
 def on_all_cores(work: Callable, items: Iterable) -> list:
-    """map() over processes; over this one where the machine gives no shared memory for a pool."""
+    """map() over processes; in this process if there is no shared memory for a pool."""
     from concurrent.futures import ProcessPoolExecutor  # which takes a tenth of a short run to import
 
     try:
@@ -183,7 +183,7 @@ def without_twins(done: list[Rendered]) -> list[Rendered]:
     seen: set[tuple[str, str]] = set()
     out = []
     for r in done:
-        code = r.text.split(emit_header.RULER)[-1]  # headers say what kernels differ in
+        code = r.text.split(emit_header.RULER)[-1]  # headers differ by parameters
         body = (r.kernel.gfx, code.replace(r.kernel.symbol, ""))
         if body not in seen:
             out.append(r)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Waits that a series needs for its hazards, put into a rendered body (notes H-016, H-017, H-019). Templates know nothing of
-them: the instructions take no time where nothing is outstanding. Series share bodies without them (gen/shared.py)."""
+"""Inserts waits for a series' hazards into a rendered body (notes H-016, H-017, H-019). Templates do not contain them: the
+instructions take no time if nothing is outstanding. Series share bodies without them (gen/shared.py)."""
 
 from __future__ import annotations
 

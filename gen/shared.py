@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies of kernels that several targets share: rendered for one, taken over by the others.
+"""Bodies of kernels that several targets share: rendered for one, reused by the others.
 
 A body depends on its kernel's parameters, on its templates, on the generator, and on the facts of the target that were
 read while it was rendered. build/asm/<gfx>/<family>.json keeps these beside the .s files; a body whose facts are equal on
@@ -33,7 +33,7 @@ class Body:
 
 
 class Recorder(dict):
-    """Facts of a target, and which of them were read."""
+    """Facts of a target, which records the facts that were read."""
 
     def __init__(self, facts: Mapping[str, object]) -> None:
         super().__init__(facts)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-# Facts by name, and what kind of value they have. Targets that are only read have READ_FACTS alone.
+# Facts by name, with the type of their values. Targets that are only read have READ_FACTS only.
 READ_FACTS: dict[str, type] = {"elf_machine": int, "init16": bool}
 FACTS: dict[str, type] = READ_FACTS | {
     "user_sgprs": int, "entry_sgprs": int, "wg_x": str, "split_waits": bool, "split_barrier": bool, "packed_ids": bool,
@@ -132,7 +132,7 @@ def complete(place: Place, section: str, row: Mapping, kinds: Mapping[str, type]
 
 
 def begun(place: Place, table: str, name: str, rows: Mapping[str, dict], seen: tuple[str, ...] = ()) -> dict:
-    """A row with what it inherits by `like`."""
+    """A row with the facts that it inherits by `like`."""
     section, row = f"{table}.{name}", rows[name]
     if "like" not in row:
         return row
@@ -224,7 +224,7 @@ def arches_of(path: Path) -> dict[str, dict]:
 
 
 def twins(arches: Mapping[str, dict]) -> list[list[str]]:
-    """Groups of targets whose facts differ only in the ELF machine: their texts differ in the name alone."""
+    """Groups of targets whose facts differ only in the ELF machine: their texts differ only in the name."""
     groups: dict[tuple, list[str]] = {}
     for gfx, facts in arches.items():
         groups.setdefault(tuple(sorted((key, value) for key, value in facts.items() if key != "elf_machine")), []).append(gfx)

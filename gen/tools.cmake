@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the build takes from the machine: LLVM >= 20 (assembler, linker, disassembler library) and
+# Tools and libraries that the build finds on the machine: LLVM >= 20 (assembler, linker, disassembler library) and
 # a Python >= 3.11 with jinja2. Each is searched by version, because the plain names may be older.
 
 set(NIBBLEWAVE_LLVM_MIN 20)

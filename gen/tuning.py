@@ -2,7 +2,7 @@
 """gen/tuning/<gfx>.toml, written by `nw tune`: the kernel for each shape, and the times behind the choice.
 
 A section is a kind of product, a row of `shapes` one shape of it: the kernel chosen, its time, the best of the
-others, the time of the default kernel, and who measured: "AMD Radeon 8060S (sim)", or a card.
+others, the time of the default kernel, and the device: "AMD Radeon 8060S (sim)", or a card.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Kernel(Protocol):
 class Tuned:
     gfx: str
     family: str
-    dtype: str  # or the type of GGUF weights, which have neither groups nor zeros of their own
+    dtype: str  # or the type of GGUF weights, which have no groups and zeros
     group: str | int
     zeros: str
     m: int

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One instruction of a scheduled block: what it reads and writes, and what it may share an issue slot with.
+"""One instruction of a scheduled block: its sources and destinations, and possible partners in an issue slot.
 
-The rules of VOPD (notes H-001, H-026) are here; gen/dual.py chooses which instructions share a slot. Operands keep the text they
+The rules of VOPD (notes H-001, H-026) are here; gen/dual.py chooses the instructions that share a slot. Operands keep the text they
 were written with, so the result reads like the source.
 """
 
@@ -65,7 +65,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Source(NamedTuple):
-    """What the rules of VOPD ask of a source."""
+    """Properties of a source that the rules of VOPD depend on."""
 
     bank: int | None  # of its VGPR: its number mod `banks`
     sgprs: frozenset[str]
@@ -122,7 +122,7 @@ class Parser:
         op = Op(index, mnemonic, operands, dualable(code))
         if mnemonic.startswith(("s_wait", "s_waitcnt")):
             if not made:
-                raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
+                raise ValueError(f"a wait in a scheduled block must name the registers that it makes ready: {line.strip()}")
             op.ordered, op.writes = True, self.registers(made)
         elif mnemonic.startswith(("global_", "ds_")):
             op.ordered = True
@@ -141,7 +141,7 @@ class Parser:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What the rules of VOPD ask of an op that may be half of a pair, but for its registers; many ops are of one kind."""
+    """Properties, other than registers, of an op that may be half of a pair; many ops are of one kind."""
 
     may_be_x: bool
     parity: int | None  # of the destination
@@ -172,7 +172,7 @@ class Half:
 
 @functools.cache
 def form(x: Kind | None, y: Kind | None) -> tuple[int, int] | None:
-    """In which orders of their sources `x :: y` keeps the rules of VOPD (notes H-001, H-026); None where a rule forbids it."""
+    """Orders of their sources in which `x :: y` obeys the rules of VOPD (notes H-001, H-026); None if a rule forbids it."""
     if not x or not y or not x.may_be_x or x.parity == y.parity:
         return None
     literals = len(x.literals | y.literals)
@@ -186,7 +186,7 @@ def form(x: Kind | None, y: Kind | None) -> tuple[int, int] | None:
 
 
 def pair(x: Half, y: Half) -> str | None:
-    """`x :: y` as VOPD text, or None where that can't be."""
+    """`x :: y` as VOPD text, or None if it is not allowed."""
     if x.op.writes & y.op.reads or x.op.writes & y.op.writes or y.op.writes & x.op.reads:
         return None
     found = form(x.kind, y.kind)
@@ -199,7 +199,7 @@ def single(code: str) -> str:
     return f"{ALONE[mnemonic]} {', '.join([*operands, operands[0]])}" if mnemonic in ALONE else code
 
 
-# ---- pairs as they are in a listing, whoever wrote them
+# ---- pairs in a listing, from dual() or written by hand
 
 SET = re.compile(r"^\.set ([sv]_\w+), ([^/\n]+)", re.MULTILINE)
 REMEDY = "give them numbers of different parity, swap the factors of one half, or write two instructions"

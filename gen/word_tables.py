@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[words.<size>.<word>] of a contract: facts of each word that a size may be. They are expanded to the size's one_of, to [let]
-names (numbers only), and to `<size>.<fact>` in promises."""
+"""[words.<size>.<word>] of a contract: facts of each word that a size may have as its value. They are expanded to the size's one_of,
+to [let] names (numbers only), and to `<size>.<fact>` in promises."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Refused(unittest.TestCase):
         self.refused('x = "pairs"', 'x@ = "pairs / 2"', "is not of the language")
         self.refused('x = "pairs"', 'x@ = "f32(pairs)"', "f32 is no function", "ceil_div")
         self.refused('x = "pairs"', 'x@ = "ceil_div(pairs)"', "ceil_div has 2 arguments")
-        self.refused('x = "pairs"', 'x@ = "extent(m)"', "extent wants a pointer")
+        self.refused('x = "pairs"', 'x@ = "extent(m)"', "extent needs a pointer")
         self.refused("must be below 2^20", "must be below {2 **}", "is no expression")
 
     def test_unknown_name(self) -> None:
