@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether the host and kernels see what the other has written to memory that both map.
+// Whether the host and kernels see each other's writes to memory that both map.
 // For nw doctor and for plug-ins of engines: it needs no other header.
 #pragma once
 #include <cstddef>

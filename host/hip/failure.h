@@ -4,7 +4,7 @@
 
 namespace nw::hip {
 
-// Whether an error is of a device or its library at work, not that the device asked for is not
+// Whether an error is of a device or its library at work, not that the requested device is not
 // there (see open.cpp).
 inline bool is_failure(const nw::Error &error) {
     const auto *of_hip = dynamic_cast<const Error *>(&error);

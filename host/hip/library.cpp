@@ -123,7 +123,7 @@ DeviceInfo Loaded::describe(int ordinal) const {
 }
 
 hipError_t Loaded::upload(void *to, const void *from, u64 bytes) const {
-    // What the copy has to wait for does not keep other devices' copies waiting.
+    // A copy that waits does not block other devices' copies.
     if (const hipError_t error = call.hipStreamSynchronize(nullptr); error != hipSuccess)
         return error;
     const std::lock_guard lock(staging_mutex_);

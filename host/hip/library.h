@@ -91,7 +91,8 @@ struct Opened {
 Opened open_device(std::string_view spec, std::string_view defaults);
 Opened open_own(std::string_view spec, std::string_view defaults); // a simulated one
 Opened open_current();
-// What a program without a GPU needs, for messages: a supported one, or the simulated one and how.
+// Remedy for a program without a GPU, for messages: a supported GPU, or how to use the simulated
+// one.
 std::string without_gpu();
 
 } // namespace nw::hip

@@ -7,7 +7,7 @@ namespace nw {
 
 namespace {
 
-// Buffers of the operands, whose addresses the op gets.
+// Allocates the operands' buffers and sets their addresses in the op.
 std::vector<hip::Buffer> allocate_operands(const hip::Device &device, Op &op, const Plan &plan,
                                            u64 &bytes) {
     const OpContract *contract = contract_of(op.kind);

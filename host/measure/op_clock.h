@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Times any op: all its launches, with operands that its contract says. A buffer for each, zeros in
-// it, at addresses that depend on the op alone: a figure does not depend on what was timed before.
+// it, at addresses that depend only on the op: a figure does not depend on earlier timings.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions for the contracts' expressions (gen/expressions.py), beside ceil_div, round_up and
-// those of std.
+// the functions of std.
 #pragma once
 #include <algorithm>
 #include <bit>

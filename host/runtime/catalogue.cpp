@@ -136,7 +136,7 @@ std::unique_ptr<const Listed> list(std::string_view gfx, fs::path directory) {
     return out;
 }
 
-// Where read_kernels() was told to look.
+// Directories passed to read_kernels().
 std::mutex told_lock;
 std::map<std::string, fs::path, std::less<>> told_directories;
 

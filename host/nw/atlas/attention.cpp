@@ -47,7 +47,7 @@ std::vector<AttentionJob> jobs_of(const AtlasRunOptions &o) {
     return out;
 }
 
-// What a launch has to move, and its products.
+// Bytes that a launch must move, and its multiply-adds.
 struct Work {
     u64 bytes;
     f64 flop; // by WMMA

@@ -48,7 +48,7 @@ struct AtlasPart {
     sim::timing::Costs costs;
     bool assumed = false; // the name matches no part
 
-    // Microseconds in which DRAM moves so many bytes, at the rate that it sustains.
+    // Microseconds in which DRAM moves that number of bytes, at its sustained bandwidth.
     f64 dram_us(u64 bytes) const {
         return static_cast<f64>(bytes) / 1e3 / (part.dram_gb_per_s * part.dram_efficiency);
     }
@@ -67,7 +67,7 @@ struct AtlasBound {
 
 // Bytes and operations of a product.
 struct AtlasWork {
-    u32 matrices; // of experts those that a token goes to, else 1
+    u32 matrices; // for experts top_k, the experts of a token; else 1
     u64 bytes;    // of their weights
     f64 macs;
     f64 tiles; // of 16 rows, by 16 columns and 16 k each: WMMA fills rows up
@@ -76,10 +76,10 @@ struct AtlasWork {
 AtlasWork atlas_work(const AtlasJob &);
 AtlasBound product_bound(const AtlasPart &, const AtlasWork &);
 
-// What metrics say of it for a launch of so many microseconds.
+// Its metrics, for a launch that takes that number of microseconds.
 nlohmann::ordered_json atlas_bounds(const AtlasBound &, f64 us);
 
-// Says on stderr what is to be noted of it.
+// Prints its caveats on stderr.
 hip::DeviceInfo find_atlas_device(const std::string &spec);
 
 // A launch's line of statistics, as in HIPSIM_STATS; all but the first take "" too, as of a card.

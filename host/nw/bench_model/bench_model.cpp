@@ -27,7 +27,7 @@ struct Options {
     bool uncertainty = false, json = false;
 };
 
-// Tokens that one pass through the model takes, the last of so many in the cache.
+// Tokens of one pass through the model, and the depth of the cache after it.
 struct Pass {
     std::string name; // as llama-bench names it
     u32 m, keys;
@@ -222,7 +222,7 @@ private:
 
     // What no kernel reads: large tensors each, the others together.
     void add_others(std::vector<OpTime> &ops, u32 m) const {
-        constexpr u64 small = 200; // of a model's bytes, one part in so many
+        constexpr u64 small = 200; // a part of a model's bytes is small below 1 / this
         ModelTensors rest{"other tensors", GgmlType::f32, 1};
         for (const ModelTensors &t : model_.others)
             if (t.draft)

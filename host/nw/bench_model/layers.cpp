@@ -67,8 +67,8 @@ bool ModelLayers::is_draft(std::string_view tensor) const {
     return layer && *layer >= count_ - draft_;
 }
 
-// By its tensors: layers of linear attention have none of these, or ssm_*; those that share an
-// earlier layer's keys have q alone; those of latent attention have attn_kv_a_mqa.
+// By its tensors: layers of linear attention have none of these, or ssm_*; layers that share an
+// earlier layer's keys have only q; layers of latent attention have attn_kv_a_mqa.
 bool ModelLayers::has_attention(u64 layer) const {
     const auto has = [&](std::string_view name) {
         return model_.find(fmt::format("blk.{}.{}.weight", layer, name)) != nullptr;

@@ -44,7 +44,7 @@ private:
     u64 count_ = 0; // of layers, draft layers included
     u64 draft_ = 0;
     std::vector<bool> config_windows_; // by layer; empty: config.json has nothing to say
-    std::string config_note_;          // what was read of it, or why not
+    std::string config_note_;          // what was read from it, or why nothing was
 };
 
 } // namespace nw::cli

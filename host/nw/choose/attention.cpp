@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", select, rule = "peak", kv = "same";
-    u32 b = 1, sq = 0, sk = 0, h = 0, hk = 0, d = 128, page = 0; // sk = 0: as many as queries
+    u32 b = 1, sq = 0, sk = 0, h = 0, hk = 0, d = 128, page = 0; // sk = 0: the number of queries
     bool all_keys = false, json = false, verbose = false;
 
     u32 keys() const { return sk ? sk : sq; }

@@ -12,7 +12,7 @@ namespace nw::cli {
 struct Quantization {
     std::string_view name;    // of the flag, and the key in JSON
     std::string_view error;   // of an activation
-    std::string_view without; // what the other product is
+    std::string_view without; // description of the other product
 };
 inline constexpr Quantization int8_activations = {
     "int8", "of an activation at most 1/254 of the largest of its row", "activations in 16 bits"};

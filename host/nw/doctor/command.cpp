@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw doctor: what a card's owner tries first.
+// nw doctor: the first tests to run on a card.
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of as many kernels as a model's token has, replayed with new inputs.
+// Graphs with the number of kernels of a model's token, replayed with new inputs.
 #include <fmt/format.h>
 #include <utility>
 
@@ -22,7 +22,7 @@ std::vector<u16> pattern(u32 round) {
     return out;
 }
 
-// Each kernel copies what the one before has written.
+// Each kernel copies the output of the one before.
 class Chain {
 public:
     explicit Chain(Examination &e)

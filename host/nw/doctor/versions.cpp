@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Versions of HIP, Linux, driver and firmware, and what is known of them.
+// Versions of HIP, Linux, driver and firmware, and their known faults.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -52,7 +52,7 @@ u32 number_of(const nlohmann::ordered_json &firmware, const char *name) {
 
 } // namespace
 
-// The versions are of this machine, the simulated GPU's, too; what is known is of cards.
+// Versions are those of this machine, for the simulated GPU too; known faults are of cards.
 void look_at_versions(Examination &e) {
     const hip::Library &library = *e.device.library();
     hip::Platform platform{.gfx = e.device.info().gfx};

@@ -14,7 +14,7 @@
 namespace nw::cli {
 
 struct InfoOptions {
-    std::string gfx, part; // default: what the file says; the gfx's first part
+    std::string gfx, part; // default: the file's gfx; the gfx's first part
     std::string kernel;    // "": all
     u32 workgroup = 0;     // work-items; 0: .max_flat_workgroup_size
     u32 dynamic_lds = 0;   // bytes

@@ -18,7 +18,7 @@ struct ModelKernels {
         std::string type;
         bool experts;
         std::array<std::string_view, tokens.size()>
-            families; // for so many tokens at once; empty: not built
+            families; // for these numbers of tokens at once; empty: not built
         u32 count = 0;
     };
     // Tensors that differ in their layer's number alone.

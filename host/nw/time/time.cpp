@@ -113,7 +113,7 @@ void print_stats(const sim::RunStats &s) {
                                  bytes(static_cast<f64>(s.bytes.lds_write))));
 }
 
-// What was played of the launch.
+// Part of the launch that was timed.
 void print_sample(const Result &r) {
     const bool all = r.groups == r.groups_timed;
     std::string text = all ? fmt::format("{}, all of them timed", r.groups)
@@ -196,7 +196,7 @@ struct Files {
     }
 };
 
-// What precedes each launch, and what is done beside it.
+// Cache state before each launch, and output beside the time.
 LaunchOptions launch_options(const Options &o) {
     LaunchOptions out = o.launch;
     out.timing = {.draws = o.uncertainty ? sim::timing::usual_draws : 0,
