@@ -19,7 +19,7 @@ import moves  # noqa: E402
 PARTS = moves.PARTS
 LEAST = 0.5  # per cent
 HEAD = [
-    "| measurement of `nw micro` | constant | value, range | one row | 32 rows | 128 rows | what it is |",
+    "| measurement of `nw micro` | constant | value, range | one row | 32 rows | 128 rows | meaning |",
     "|---|---|---|---|---|---|---|",
 ]
 
@@ -77,7 +77,7 @@ def table(swept: list[dict], constants: list[dict], rows: dict[str, str]) -> lis
     out = HEAD + [line(r, ranged[r["constant"]], rows[r["constant"]]) for r in moving]
     if between:
         out += ["", "Between kernels: each launch, node or copy of a program takes that long.", ""]
-        out += ["| measurement of `nw micro` | constant | value, range | what it is |", "|---|---|---|---|"]
+        out += ["| measurement of `nw micro` | constant | value, range | meaning |", "|---|---|---|---|"]
         out += [f"| {rows[c['name']]} | `{c['name']}` | {value(c)} | {c['what']} |" for c in between]
     return out + listed("Ranges that move none of the three by 0.5 %", still) + listed("Not swept yet", missing)
 

@@ -176,8 +176,8 @@ std::string_view why_untold(std::string_view constant) {
         std::vector<std::string_view> constants;
     };
     static const std::vector<Reason> reasons = {
-        {"HIP reports it, or the part's maker does", {"wgps", "shader_engines", "dram_gb_per_s"}},
-        {"its maker says so, or it has no GL1", {"shader_arrays"}},
+        {"reported by HIP or by the vendor", {"wgps", "shader_engines", "dram_gb_per_s"}},
+        {"published by the vendor, or the part has no GL1", {"shader_arrays"}},
         {"the part has no such unit",
          {"gl1_latency", "mall_latency", "mall_gb_per_s", "salu_float_latency"}},
         {"read it off the chase: where the latency steps up",
@@ -190,27 +190,26 @@ std::string_view why_untold(std::string_view constant) {
          {"l0_ways"}},
         {"read it off \"walk 1024 lines\": which distance, and so how many pages, takes longer",
          {"utcl0_entries"}},
-        {"no walk has pages enough, with lines that miss L0", {"utcl1_entries", "utcl2_latency"}},
-        {"read it off \"walk cold, 64 KiB apart\": what its first loads of a page take longer",
+        {"no walk has enough pages with lines that miss L0", {"utcl1_entries", "utcl2_latency"}},
+        {"read it off \"walk cold, 64 KiB apart\": additional latency of its first loads of a page",
          {"page_walk"}},
-        {"caches replace lines at random: no one row shows it",
+        {"caches replace lines at random: no single row shows it",
          {"scalar_ways", "instruction_ways", "gl1_ways", "l2_ways", "mall_ways"}},
         {"only its sum with salu_execution shows", {"salu_to_others"}},
         {"no unit is slow enough to fill it", {"fill_bytes", "gl1_bytes", "l2_bytes"}},
-        {"of \"rows of N B\", where channels are uneven; no row follows it in one direction",
+        {"\"rows of N B\" depend on it where channels are uneven; no row does so in one direction",
          {"l2_misses"}},
-        {"a CU gets workgroups so fast only if the others get none, and HIP can't ask for that",
-         {"cu_group_launch"}},
-        {"a clock between instructions can't tell it from its neighbours: needs a trace of the "
-         "wave (SQTT)",
+        {"shows only while the other CUs are idle, which HIP can't request", {"cu_group_launch"}},
+        {"clocks between instructions can't separate it from its neighbours: needs a thread trace "
+         "(SQTT)",
          {"valu_ready", "valu_vgpr_ready", "valu_cold_ready", "valu_warm_up", "valu_idle",
           "valu_late", "forward_window", "forward_gap", "vcc_latency", "wmma_ready",
           "wmma_overwrite", "wmma_leave", "wave_start", "vmem_execution", "vmem_address",
           "vmem_read", "endpgm_waits"}},
         {"s_nop_0 to s_nop_15 show the step", {"nop_doze", "nop_wake"}},
-        {"width of a counter, as the ISA has it",
+        {"counter width in the ISA",
          {"load_counter", "store_counter", "lds_counter", "scalar_counter"}},
-        {"one kind of instruction, or none, that our kernels lack",
+        {"affects instructions that our kernels don't use, or none",
          {"unknown_latency", "cache_prefetch", "scalar_trans_interval", "ordered_returns"}},
     };
     for (const Reason &reason : reasons)
