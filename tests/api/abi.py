@@ -54,7 +54,7 @@ def program(header: str) -> str:
 
 
 def layout(header: Path) -> list[str]:
-    """What the program prints."""
+    """Output of the program."""
     with tempfile.TemporaryDirectory() as folder:
         source, binary = Path(folder) / "abi.c", Path(folder) / "abi"
         source.write_text(program(header.read_text()))

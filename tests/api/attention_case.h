@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention for the tests of the C API: operands in device memory, and what is right in double.
+// Attention for the tests of the C API: operands in device memory, and the expected result in
+// double.
 #pragma once
 #include <optional>
 

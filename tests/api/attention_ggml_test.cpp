@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nibblewave_ggml_attention.h: ggml's tensors as attention, dense and sparse, and what is refused.
+// nibblewave_ggml_attention.h: ggml's tensors as attention, dense and sparse, and refusals.
 #include <functional>
 #include <nibblewave_ggml.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_attention_masked, and ggml's FLASH_ATTN_EXT node by nibblewave_ggml_attention.h, with every
-// checker of the simulated GPU on; what is refused.
+// checker of the simulated GPU on; refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -367,7 +367,7 @@ TEST_CASE("attention: lists that no host can check") {
     ref::AttnLists lists;
     const i32 most = std::numeric_limits<i32>::max(), least = std::numeric_limits<i32>::min();
     for (u32 tile = 0; tile < 6; ++tile)
-        for (const i32 block : {2, 0, 1}) // descending, and past what the tile sees
+        for (const i32 block : {2, 0, 1}) // descending, and past the last block that the tile sees
             lists.idx.push_back(tile == 4 ? least : tile == 5 && block == 2 ? most : block);
     lists.cnt = {3, 100, most, 1, 3, 3};
     const auto upload = [](const std::vector<i32> &x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw_make_carriers: a product with what it makes is the same to the bit as one with the host's, in
+// nw_make_carriers: a product with its carriers equals one with the host's carriers to the bit, in
 // graphs too; and each of its rules, broken one at a time.
 #include <fmt/format.h>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What nw_gguf_moe_act_linear computes: biases, gpt-oss's clamped SwiGLU, rows of gate and up in
-// turn and in tensors of their own; what is refused.
+// turn and in separate tensors; refusals.
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>

@@ -33,7 +33,7 @@ std::string gfx_of_device() {
     return name.substr(0, name.find(':'));
 }
 
-// One row of activations, symmetric, f16; what the library itself would consider.
+// One row of activations, symmetric, f16: the candidates of the library.
 json find_kernel(const json &manifest, const std::string &gfx) {
     for (const json &kernel : manifest["kernels"]) {
         const json &p = kernel["params"];

@@ -3,7 +3,7 @@
 //
 //     model MODEL.safetensors [ROWS]        ROWS of activations, 1 to 8
 //
-// MODEL.json beside it says what is where. The experts of a layer run one after another.
+// MODEL.json beside it has the offsets. The experts of a layer run one after another.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -42,7 +42,7 @@ static Bytes read(const std::string &path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// ---- 16-bit floats: wide enough for what is in here, normal numbers and zero
+// ---- 16-bit floats: sufficient here, for normal numbers and zero
 
 static double number(uint16_t bits, bool bf16) {
     const int mantissa_bits = bf16 ? 7 : 10, bias = bf16 ? 127 : 15;

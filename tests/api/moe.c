@@ -29,7 +29,7 @@ enum { HIDDEN = 256, INNER = 128, GROUP = 128 };
 
 static const int order[8] = {0, 2, 4, 6, 1, 3, 5, 7}; /* k of each nibble of a dword */
 
-/* What the router said. */
+/* The router's choice. */
 static const int32_t expert_of[SLOTS] = {4, 0, 2, 4, 1, 3};
 static const float weight_of[SLOTS] = {0.75f, 0.25f, 0.5f, 0.5f, 0.875f, 0.125f};
 

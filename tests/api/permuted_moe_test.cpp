@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_act_order_moe_linear_w4a16: to the bit nw_moe_linear_w4a16 of each slot's activations in its
-// expert's order, in one launch or two, in graphs too; and what it refuses.
+// expert's order, in one launch or two, in graphs too; and refusals.
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>

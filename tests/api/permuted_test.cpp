@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_permuted_linear_w4a16 and nw_permute: one launch is to the bit the two, in graphs too; and
-// what they refuse.
+// their refusals.
 #include <cstring>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the C API share: a product with operands in device memory, and its result in
+// Shared by the tests of the C API: a product with operands in device memory, and its result in
 // double.
 #pragma once
 #include <doctest/doctest.h>

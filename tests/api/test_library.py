@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libnibblewave.so as a file: what it exports and needs, which HIP it takes, and how its header compiles."""
+"""libnibblewave.so as a file: exports, dependencies, the HIP that it loads, and compilation of its header."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The packages of host/packages.cmake: what is in each, and that programs and nw run by what they install."""
+"""The packages of host/packages.cmake: their contents, and that programs and nw run with the installed files."""
 
 from __future__ import annotations
 

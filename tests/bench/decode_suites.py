@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw_bench --suite decode, prefill and stride: the rows by their fixed names, and what is said to values that nothing fits."""
+"""nw_bench --suite decode, prefill and stride: the rows by their fixed names, and messages for values that match nothing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def targets() -> set[str]:
 
 
 def suites() -> list[str]:
-    """As the bench names them to someone who asks for another one."""
+    """The names in the bench's message for an unknown one."""
     return bench("--suite", "?").stderr.partition("there are ")[2].strip().split(", ")
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the suite `validate` stands on: the published numbers as read, the line through them, the
+// Basis of the suite `validate`: the published numbers as read, the line through them, the
 // geometry of the published kernel.
 #include "bench/published.h"
 

@@ -19,7 +19,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
 
 class Suite(unittest.TestCase):
     def rows(self, *arguments: str) -> tuple[list[dict], str]:
-        """The rows of --json, and what is printed."""
+        """The rows of --json, and the printed text."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rows.json"
             run = bench(*arguments, "--json", str(file))

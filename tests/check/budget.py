@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""budget.py STAMPS TESTS.json BUDGET.toml [--update]: what the default tier's tests cost, by room, beside what they may.
+"""budget.py STAMPS TESTS.json BUDGET.toml [--update]: cost of the default tier's tests by room, beside its limits.
 
 The cost is the CPU seconds of the tests, which their stamps have, over those of a workload that never changes
 (run_test.workload, measured before each test, so that it sees the same machine under the same load). Tests that together cost
-over a tenth more than BUDGET.toml says fail: make them cheaper, or change a number there (--update writes what was measured).
+over a tenth more than BUDGET.toml says fail: make them cheaper, or change a number there (--update writes the measured ones).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HEAD = """\
 
 
 def costs(stamps: Path, rows: list[dict]) -> dict[str, float]:
-    """By room, in workloads. Tests that have no stamp, since they skip what they test here, cost nothing."""
+    """Cost by room, in workloads. Tests without a stamp, because they skip all their cases here, cost nothing."""
     outcomes = [
         (row["room"], json.loads((stamps / row["name"]).read_text()))
         for row in rows

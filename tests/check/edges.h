@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shapes at which a kernel's tails begin and end, from its family's contract ([edges] of
-// asm/<family>/family.toml): what a family test runs beside the paths that only it knows.
+// asm/<family>/family.toml): shapes of a family test, in addition to the paths that only it knows.
 #pragma once
 #include <vector>
 

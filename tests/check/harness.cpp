@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The harness itself: what it must call a failure, and what not. It prints the failures it is
+// The harness itself: what it must and must not report as a failure. It prints the failures it is
 // shown here.
 #include <cmath>
 #include <doctest/doctest.h>

@@ -253,7 +253,7 @@ inline const Kernel *find_for(std::string_view family, std::string_view gfx, con
     return found == kernels(gfx).end() ? nullptr : &*found;
 }
 
-// With what follows from the other arguments, and what the contract chooses.
+// Sets arguments that are derived from others, and the contract's defaults.
 inline Op derived(const Kernel &kernel, Op op, const Machine &machine) {
     kernel.contract->derive(op, kernel, machine);
     return op;

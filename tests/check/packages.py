@@ -19,7 +19,7 @@ class Skip(Exception):
 
 
 def virtual_environment(folder: Path) -> Path:
-    """Its Python. What the folder had is removed."""
+    """Path of its Python. Earlier contents of the folder are removed."""
     if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
         raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
     try:

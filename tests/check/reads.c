@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a test reads: preloaded (LD_PRELOAD) into its processes, it appends each file and folder
-// that they open for reading, and each program that they start, below one of the folders of
-// $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py makes the
-// test's dependencies of it, so no test has to list them.
+// Records the files that a test reads: preloaded (LD_PRELOAD) into its processes, it appends each
+// file and folder that they open for reading, and each program that they start, below one of the
+// folders of $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py
+// makes the test's dependencies of it, so no test has to list them.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -90,7 +90,7 @@ static void note(int folder, const char *path, int flags) {
         note(AT_FDCWD, path, how[0] == 'r' ? O_RDONLY : O_WRONLY);                                 \
         return NEXT(name)(path, how);                                                              \
     }
-// What the above are called by in programs that were compiled with _FORTIFY_SOURCE.
+// Names of these functions in programs that were compiled with _FORTIFY_SOURCE.
 #define OPEN_2(name)                                                                               \
     int name(const char *path, int flags) {                                                        \
         note(AT_FDCWD, path, flags);                                                               \

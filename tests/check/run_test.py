@@ -75,7 +75,7 @@ def judge(output: str, code: int, problem: str = "") -> tuple[int, int, int, str
 
 
 def settings() -> dict[str, str]:
-    """Variables of the environment that tests and what they run look at: a test that passed under others is run again."""
+    """Environment variables that tests and their programs read: a test that passed under other values is run again."""
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(("NIBBLEWAVE_", "HIPSIM_"))}
 
 
@@ -90,7 +90,7 @@ def end_with_parent() -> None:
 
 
 def kill_group(process: subprocess.Popen) -> None:
-    """Ends it and what it left running."""
+    """Ends it and the processes that it left running."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

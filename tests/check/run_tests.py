@@ -2,7 +2,7 @@
 """Builds the stamps of tests, each an edge of the build (run_test.py), and adds up the counts that they hold.
 
 What passed and has not changed since is not run again. A test that dies, hangs, ends without the line `N passed, N failed`, or
-can't be run because what it needs does not build, counts as one failure more.
+can't be run because its needs do not build, counts as one more failure.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def not_run(problem: str) -> Outcome:
 
 
 class Output:
-    """What ninja prints, without what only says how far it is: that is a line which is overwritten on a terminal, and a line now
-    and then in a log. Without the commands of tests that failed, too: what the test said comes next."""
+    """Ninja's output without its progress, which is an overwritten line on a terminal, and an occasional line in a log. Also
+    without the commands of failed tests: their output follows."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()

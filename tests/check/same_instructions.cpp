@@ -57,7 +57,7 @@ std::optional<std::vector<std::string>> listing(const sim::Code &code) {
     return out;
 }
 
-// What the descriptor says, as a line.
+// The descriptor as a line of text.
 std::string state_at_start(const sim::KernelInfo &k) {
     return fmt::format("{:x} {:x} {:x} {:x} lds {} scratch {}", k.rsrc1, k.rsrc2, k.rsrc3,
                        k.properties, k.lds_bytes, k.scratch_bytes);

@@ -34,7 +34,7 @@ class Test:
     files: tuple[str, ...] = ()  # targets of these kernels' code objects, where they can be built alone
 
     def stamp(self, tier: str) -> str:
-        """Its name below build/stamps: of what it runs in the tier."""
+        """Its name below build/stamps, by the cases that it runs in the tier."""
         return f"all_{self.name}" if self.tiers == ("all",) or tier in self.tiers[1:] else self.name
 
 

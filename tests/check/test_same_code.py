@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""check_kernels: what it takes for the same code on several targets is the same, and what differs is checked apart."""
+"""check_kernels: code that it regards as equal on several targets is equal, and different code is checked separately."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints the CPU seconds of work that never changes, about 0.01: what a test costs is compared by
-// its ratio to this (budget.toml). It does what the simulator does most: arithmetic on 32 lanes by
+// Prints the CPU seconds of work that never changes, about 0.01: a test's cost is compared by
+// its ratio to this (budget.toml). It resembles the simulator's work: arithmetic on 32 lanes by
 // an instruction's kind, of registers in the first caches.
 
 #include <stdint.h>

@@ -62,7 +62,7 @@ def compiled(source: Path, gfx: str, level: str, bug: bool, folder: Path) -> Cod
 
 
 def launch_all(hsaco: str, kernels: list[tuple[str, list[str]]]) -> None:
-    """In a process of its own, whose environment says what is checked: prints the kernels that fail."""
+    """Runs in a separate process, whose environment selects the checkers: prints the kernels that fail."""
     hip = ctypes.CDLL(str(BUILD / "hipsim/libamdhip64.so"))
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     words = (ctypes.c_uint32 * (BYTES // 4))(*(7 * n * n % 101 for n in range(BYTES // 4)))

@@ -87,7 +87,7 @@ def installed(name: str, client: Client) -> Path:
 
 
 def install_wheel(python: Path, folder: Path) -> None:
-    """It is part of what is tested: a failure is no reason to skip."""
+    """It is part of the test: a failure is no reason to skip."""
     folder.mkdir(exist_ok=True)
     done = build_wheel(Path(sys.executable), folder, NIBBLEWAVE_BUILD=str(BUILD), NIBBLEWAVE_WHEEL_GFX="gfx1151")
     if done.returncode != 0:

@@ -35,7 +35,7 @@ struct Config {
     u32 wave, level;
 };
 
-// What a file's kernels were compiled for.
+// Target that a file's kernels were compiled for.
 const struct {
     std::string_view file;
     Config config;
@@ -49,7 +49,7 @@ struct Counts {
     u32 passed = 0, failed = 0, skipped = 0;
 };
 
-// Mnemonics of missing.txt: what the simulator is known not to run yet. The list may only shrink: a
+// Mnemonics of missing.txt, which the simulator does not run yet. The list may only shrink: a
 // kernel that needs one is skipped, and a name that no kernel stumbles over is a failure.
 std::map<std::string, u32> read_missing() {
     std::map<std::string, u32> out;

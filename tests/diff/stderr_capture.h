@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the process writes to stderr while this lives: the simulated GPU says there why a launch
+// Captures the process's stderr while it lives: the simulated GPU prints there why a launch
 // failed.
 #pragma once
 #include <string>

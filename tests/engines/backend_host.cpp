@@ -352,7 +352,7 @@ void too_large() {
     count("a file larger than the device", !mapped);
 }
 
-// What the backend does in a child of fork(): it says so and fails, as HIP does not work there.
+// The backend in a child of fork(): it prints a message and fails, as HIP does not work there.
 void after_fork() {
     ggml_backend_dev_t const device = ours().at(0);
     const ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A KV cache in the memory of a device of libggml-nibblewave, by ggml's scheduler: the CPU writes
-// it, the device reads it. And what the device does with a graph that it can't compute alone.
+// it, the device reads it. Also tests a graph that the device can't compute alone.
 //     cache_host BACKENDS   paths of backend libraries, with ':' between
 // Prints `NAME is a TYPE` for each device, a line for each case, and last `N passed, N failed`.
 // Without a device of type IGPU there is no case of a cache.

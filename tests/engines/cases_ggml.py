@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ggml's libraries and a small program: products on the backend beside ggml's CPU, and what the backend says where it can't work."""
+"""ggml's libraries and a small program: products on the backend beside ggml's CPU, and the backend's messages where it can't work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Host(unittest.TestCase):
         cls.program = sources.build_program("backend_host", "ggml", "ggml-base")
 
     def run_cases(self, *cases: str, gfx: str = "gfx1151", backend: Path | None = None, check: str = "off", **environment: str) -> str:
-        """What the program says; all its cases have to pass."""
+        """Output of the program, all of whose cases must pass."""
         libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{backend or self.backend}"
         defaults = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": check}
         done = subprocess.run([self.program, libraries, *cases], env=os.environ | defaults | environment, capture_output=True, text=True)
@@ -58,7 +58,7 @@ class Host(unittest.TestCase):
                 self.assertIn(" passed, 0 failed", done.stdout)
 
     def test_a_cache(self) -> None:
-        """What a device is to ggml, and attention to a cache in its memory, where that is the host's."""
+        """A device's type in ggml, and attention over a cache in its memory, if that is host memory."""
         kinds: list[tuple[str, dict[str, str], list[str]]] = [
             ("gfx1151", {}, ["ACCEL"]),
             ("gfx1151", HOST, ["IGPU"]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the small ggml programs of this folder share: backends, counts of cases, errors.
+// Shared by the small ggml programs of this folder: backends, counts of cases, errors.
 #pragma once
 #include <ggml-backend.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""llama.cpp's sources as llama-cpp-python's package has them, and what is built of them, in the build directory.
+"""llama.cpp's sources from llama-cpp-python's package, and the programs built from them, in the build directory.
 
 NIBBLEWAVE_LLAMA_VERSION is another version of the package: its folder is beside those of the pinned one.
 """

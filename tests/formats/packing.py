@@ -22,7 +22,7 @@ def nw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
 
 
 def stderr_on_terminal(*arguments: str | Path) -> tuple[int, str]:
-    """The exit code, and what nw says where stderr is a terminal."""
+    """The exit code, and nw's output if stderr is a terminal."""
     try:
         ours, theirs = os.openpty()
     except OSError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a checkpoint's config files say: where claims stand, what they decide, and what contradicts them."""
+"""A checkpoint's config files: the places of claims, their effects, and contradictions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nothing of a packed layer is left out in silence: its tensors, other quantized layers, and what the config asks for."""
+"""Nothing of a packed layer is omitted silently: its tensors, other quantized layers, and features of the config."""
 
 from __future__ import annotations
 

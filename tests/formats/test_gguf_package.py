@@ -76,7 +76,7 @@ class Package(unittest.TestCase):
                     np.testing.assert_array_equal(tensors["norm"].data, norm)
 
     def rounded(self, name: str, weights: "np.ndarray") -> "np.ndarray | None":
-        """What the package's own quantization makes of the weights, if it has one for the type."""
+        """The weights as quantized by the package itself, if it supports the type."""
         kind = GGMLQuantizationType[name.upper()]
         try:
             return quants.dequantize(quants.quantize(weights, kind), kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints of MLX: nw quantize reads its affine layers, of every number of bits; nw pack reads mxfp4 and nvfp4; what is refused."""
+"""Checkpoints of MLX: nw quantize reads its affine layers, of every number of bits; nw pack reads mxfp4 and nvfp4; refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw pack on weights of e2m1: every number and scale of gpt-oss's mxfp4 and of nvfp4, in ggml's blocks; what is refused."""
+"""nw pack on weights of e2m1: every number and scale of gpt-oss's mxfp4 and of nvfp4, in ggml's blocks; refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw quantize: what it writes stands for the weights within its bound, and nw pack and nw inspect read it."""
+"""nw quantize: its output represents the weights within its bound, and nw pack and nw inspect read it."""
 
 from __future__ import annotations
 

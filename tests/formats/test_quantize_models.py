@@ -86,7 +86,7 @@ class Experts(Quantized):
 
 
 class Orientations(Quantized):
-    """[K, N] and [E, K, N] are turned by what the config says, or refused."""
+    """[K, N] and [E, K, N] are transposed according to the config, or refused."""
 
     def turned(self, t: Tensor) -> Tensor:
         *outer, n, k = t.shape

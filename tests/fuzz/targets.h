@@ -19,7 +19,7 @@ void launch(Input);       // a descriptor and code, run under the checkers
 void lint(Input);         // an ELF, or a descriptor and code: linted
 void safetensors(Input);  // a file's header
 void checkpoint(Input);   // a safetensors file: its 4-bit layers found, repacked, compared
-void model_config(Input); // a config.json: what it says of a few layers
+void model_config(Input); // a config.json: its claims about a few layers
 void gguf(Input);         // a file: metadata, tensors, a row of each
 void trace(Input);        // a profiler's CSV of dispatches
 

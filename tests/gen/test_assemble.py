@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gen/assemble.py: an object that is made of another target's is, byte by byte, what the assembler makes."""
+"""gen/assemble.py: an object derived from another target's is byte-identical to the assembler's."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ exact = "{dtype.digits}; {8 * dtype.bytes_of} bits in all"
 
 
 class WordTables(unittest.TestCase):
-    """[words.<size>.<word>]: what is known of each word, once (gen/word_tables.py)."""
+    """[words.<size>.<word>]: facts of each word, stated once (gen/word_tables.py)."""
 
     def with_words(self, words: str) -> family.Family:
         text = GOOD.replace("dtype = {}\n", "").replace('"ceil_div(m, 2)"', '"ceil_div(m, bytes_of)"')
@@ -103,7 +103,7 @@ class WordTables(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     def refused(self, old: str, new: str, *expected: str) -> None:
-        """With `new` in place of `old`: where the first line of `new` with a mark `@` stands, and what it says."""
+        """Replaces `old` by `new`: the line number of the first line of `new` with a mark `@`, and the message."""
         self.assertIn(old, GOOD)
         text = GOOD.replace(old, new, 1)
         line = text[: text.index("@")].count("\n") + 1 if "@" in text else None
@@ -193,7 +193,7 @@ class Refused(unittest.TestCase):
         self.refused('x = "pairs"', "x@ = \"'pairs'\"", "text is only compared")
 
     def test_least_stride(self) -> None:
-        """A stride is at least what the inner dimensions span, or what the contract says."""
+        """A stride is at least the span of the inner dimensions, or the contract's value."""
         needs = lambda text: [r.needs for r in load(text).rules if r.about == "x_stride"]
         self.assertIn("x_stride >= (k) * size_2", needs(GOOD))
         self.assertIn("x_stride >= 4 * size_2", needs(GOOD.replace("x_stride = {}", 'x_stride = { least = "4 * size_2" }')))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gen/vopd.py: the rules of VOPD (note H-001) against the assembler; gen/dual.py: what a schedule may not do;
-gen/listing.py: what a schedule says."""
+"""gen/vopd.py: the rules of VOPD (note H-001) against the assembler; gen/dual.py: constraints of a schedule;
+gen/listing.py: comments of a schedule."""
 
 from __future__ import annotations
 

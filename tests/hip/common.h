@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the simulated HIP runtime share. They call it as any host does: through AMD's
+// Shared by the tests of the simulated HIP runtime. They call it as any host does: through AMD's
 // headers and the library's exported names.
 #pragma once
 #include <doctest/doctest.h>

@@ -141,7 +141,7 @@ hipError_t legacy_launch(const void *) asm("hipLaunchByPtr");
 const char *name_by_address(const void *, hipStream_t) asm("hipKernelNameRefByPtr");
 }
 
-// What the library that this links with may be too old for.
+// Calls that older versions of the linked library may lack.
 template <class F> static F *newer(const char *name) {
     void *const found = dlsym(RTLD_DEFAULT, name);
     CHECK(found != nullptr);

@@ -37,7 +37,7 @@ hipDevicePrimaryCtxRetain hipDevicePrimaryCtxRelease hipModuleOccupancyMaxActive
 hipGetProcAddress __hipRegisterFatBinary __hipRegisterFunction __hipRegisterVar __hipUnregisterFatBinary
 __hipPushCallConfiguration __hipPopCallConfiguration hipLaunchKernel
 """.split()
-# What clang makes of kernels, of variables and of <<<...>>>.
+# Runtime calls that clang emits for kernels, variables and <<<...>>>.
 BY_COMPILER = {"__hipRegisterFatBinary", "__hipRegisterFunction", "__hipRegisterVar", "__hipRegisterManagedVar",
                "__hipUnregisterFatBinary", "__hipPushCallConfiguration", "__hipPopCallConfiguration"}
 NEWER = {"hipGetDevicePropertiesR0000": "hip_4.2", "hipStreamGetDevice": "hip_4.2",
@@ -108,7 +108,7 @@ class Symbols(unittest.TestCase):
             self.assertEqual(os.readlink(link), "libamdhip64.so")
 
     def test_each_that_works_is_called_by_a_test(self) -> None:
-        """test_abuse.cpp and test_garbage.py call all of them; this is about a test of what each does."""
+        """test_abuse.cpp and test_garbage.py call all of them; this requires a test of the effect of each."""
         rows = re.findall(r"^HIP_ENTRY\(\S+, (\w+)\)", (SOURCE / "host/sim/hip/entry_points.inc").read_text(), re.M)
         self.assertEqual(set(rows) - self.ours.keys(), set())
         tests = [path for path in (SOURCE / "tests/hip").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".hip")]
@@ -183,7 +183,7 @@ class Environment(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
     def refused(self, **environment: str) -> str:
-        """What is said, once, of variables for which there is no device."""
+        """The single message about variables when there is no device."""
         done = plain_host(**environment)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("hipErrorNoDevice", done.stdout)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Executable graphs: how they are made, what they keep and what can be changed in them.
+// Executable graphs: instantiation, lifetime of their resources, and updates.
 #include <filesystem>
 #include <fstream>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hiprtc, by its exported names, and what it compiles on the simulated GPU.
+// hiprtc, by its exported names, and compiled programs on the simulated GPU.
 #include <dlfcn.h>
 
 #include <cmath>

@@ -111,7 +111,7 @@ TEST_CASE("the environment is as before once a simulated device is open") {
 TEST_CASE("NIBBLEWAVE_DEVICE is the default") {
     setenv("NIBBLEWAVE_DEVICE", "sim:gfx1200", 1);
     CHECK_EQ(hip::Device().info().spec, "sim:gfx1200");
-    CHECK_EQ(hip::Device("sim:gfx1150").info().spec, "sim:gfx1150"); // what is asked for goes first
+    CHECK_EQ(hip::Device("sim:gfx1150").info().spec, "sim:gfx1150"); // the request takes precedence
     unsetenv("NIBBLEWAVE_DEVICE");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls that do what others do, by the name that a driver, a context, an older or a newer HIP has
+// Equivalent calls, by the name that a driver, a context, an older or a newer HIP has
 // for it; and questions that few hosts ask.
 #include <algorithm>
 #include <array>

@@ -25,7 +25,8 @@ int read_by_kernel(const Code &code, int *from) {
     return out.get()[0];
 }
 
-// What a kernel reads where the host has written 1, a kernel has read it, and the host wrote 2.
+// Value that a kernel reads after the host has written 1, a kernel has read it, and the host has
+// written 2.
 int second_value(unsigned flags, const std::string &device) {
     const OwnDevice own(device);
     const Code code;

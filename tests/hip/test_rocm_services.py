@@ -31,7 +31,7 @@ def synchronizes_by_gws() -> bool:
 
 
 def constants(version: int) -> str:
-    """What ockl reads: the target, as ROCm's oclc_*.bc have it."""
+    """Constants that ockl reads: the target, as in ROCm's oclc_*.bc."""
     values = [("ISA_version", "i32", version), ("ABI_version", "i32", 500), ("wavefrontsize64", "i8", 0)]
     lines = [f"@__oclc_{name} = linkonce_odr protected local_unnamed_addr addrspace(4) constant {kind} {value}" for name, kind, value in values]
     return "\n".join(['target triple = "amdgcn-amd-amdhsa"', *lines, ""])

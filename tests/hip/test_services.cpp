@@ -21,7 +21,7 @@ extern "C" hipError_t launch_cooperative(hipFunction_t, unsigned, unsigned, unsi
 
 namespace {
 
-// What the program prints while it lives.
+// Captures the program's output while it lives.
 class CapturedStdout {
 public:
     CapturedStdout() {

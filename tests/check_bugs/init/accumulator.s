@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A sum starts from what the register happened to hold.
+// A sum starts from an uninitialised register.
 // run: gfx=gfx1100,gfx1151,gfx1201
         .include        "begin.s"
 .if !BUG

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel that calls through pointers gets the stack that hipLimitStackSize says.
+// A kernel that calls through pointers has a stack of hipLimitStackSize.
 // run: gfx=gfx1151,gfx1201 scratch=16 dynamic=1 stack=4096
         .include        "begin.s"
         s_movk_i32      s12, 4092

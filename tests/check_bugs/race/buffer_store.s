@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two waves store through a buffer, the second to what the first one reads.
+// Two waves store through a buffer, the second to memory that the first one reads.
 // run: gfx=gfx1100,gfx1151,gfx1201 block=64
         .include        "begin.s"
         buffer          12, 4, 256

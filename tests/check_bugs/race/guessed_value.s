@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Waves add floats by a loop of compare-exchanges that begins with a plain load, as LLVM has it: the exchange
-// checks what the load got. In the bug that is also stored, unchecked.
+// checks the loaded value. In the bug the value is also stored, unchecked.
 // run: gfx=gfx1100,gfx1151,gfx1201 block=64
         .include        "begin.s"
         v_mov_b32       v3, 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Workgroups leave partial sums; the last one to count itself reads them all. The bug forgets
-// that its caches may hold what was there before.
+// that its caches may hold old data.
 // run: gfx=gfx1100,gfx1151,gfx1201 groups=4
         .include        "begin.s"
         s_lshl_b32      s11, s9, 7

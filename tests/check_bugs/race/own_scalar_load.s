@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A scalar load may read what a later store of its own wave writes, until it has been waited for.
+// A scalar load may read the value of a later store of its own wave, until it has been waited for.
 // run: gfx=gfx1100,gfx1151,gfx1201
         .include        "begin.s"
         s_load_b32      s11, s[4:5], 0x0

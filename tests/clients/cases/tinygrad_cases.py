@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tinygrad on its HIP device: what it generates through LLVM is compared with its own Python device and with plain Python."""
+"""tinygrad on its HIP device: results of its LLVM-generated kernels are compared with its own Python device and with plain Python."""
 
 from __future__ import annotations
 

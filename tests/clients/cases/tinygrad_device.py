@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tinygrad's HIP device on the simulated GPU: import this before tinygrad.
 
-Two adaptations: HIPDevice gets the LLVM renderer (its own calls libamd_comgr, which no package has), and its object
+Two adaptations: HIPDevice uses the LLVM renderer (its own calls libamd_comgr, which no package has), and its object
 files are linked, since hipModuleLoadData takes no relocatable file.
 """
 
@@ -17,7 +17,7 @@ os.environ |= {
     "HIP_PATH": os.environ["NW_BUILD_DIR"] + "/hipsim/libamdhip64.so",
     "LLVM_PATH": os.environ["NW_LIBLLVM"],
     "CACHELEVEL": "0",
-    "PARALLEL": "0",  # other processes would compile without what is adapted here
+    "PARALLEL": "0",  # other processes would compile without these adaptations
 }
 
 from tinygrad.renderer.llvmir import AMDLLVMRenderer  # noqa: E402

@@ -47,7 +47,7 @@ class Linear:
         return ((q - z).float() * self.scales.float().unsqueeze(2)).reshape(n, -1)
 
     def change(self, n: int, k: int) -> None:
-        """Moves one weight by 8 steps: what the kernels read, not `exact`."""
+        """Moves one weight by 8 steps, in the data that kernels read, not in `exact`."""
         q = self.q.copy()
         q[n, k] ^= 8
         self.w = Tensor(nw.pack(q)).realize()

@@ -238,7 +238,7 @@ class Errors(unittest.TestCase):
 
 
 class OnGpu(torch.Tensor):
-    """Stands in for a tensor of a ROCm build: device "cuda:0", memory of the simulated GPU. It knows what the operators use."""
+    """Stands in for a tensor of a ROCm build: device "cuda:0", memory of the simulated GPU. It has the attributes that the operators use."""
 
     def __new__(cls, host: torch.Tensor, array: nw.DeviceArray | None = None) -> OnGpu:
         made = torch.Tensor._make_wrapper_subclass(cls, host.shape, strides=host.stride(), dtype=host.dtype, device="cuda:0")
@@ -269,7 +269,7 @@ class OnGpu(torch.Tensor):
 
 
 class OnSimulatedGpu(unittest.TestCase):
-    """What is registered for "cuda", on the simulated GPU: the same calls as a ROCm build makes, but for its tensors."""
+    """The operators registered for "cuda", on the simulated GPU: the calls of a ROCm build, except for its tensors."""
 
     def setUp(self) -> None:
         for name, value in (("device", lambda index: contextlib.nullcontext()), ("current_stream", lambda device: types.SimpleNamespace(cuda_stream=0))):

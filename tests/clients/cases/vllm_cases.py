@@ -50,7 +50,7 @@ def words(values: torch.Tensor, order: tuple[int, ...] = layouts.STANDARD) -> to
 
 
 class Quantized:
-    """q [..., N, K], z and scales [..., N, K/G], and what they mean."""
+    """q [..., N, K], z and scales [..., N, K/G], and the dequantized weights."""
 
     def __init__(self, *shape: int, group: int) -> None:
         *front, n, k = shape
@@ -354,7 +354,7 @@ class Experts(Near):
             self.assertIn("not ROCm", experts.refusal(moe_config(), 4, 32, True))
 
     def test_vllms_own_stays(self) -> None:
-        """What is refused is made by what vLLM had there."""
+        """Refused layers use vLLM's own method."""
         own = unittest.mock.Mock(return_value="vLLM's")
         choose = methods._compressed(own)
         self.assertEqual(choose(compressed_config(True, num_bits=8), None, moe_config()), "vLLM's")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // clang-format off
-// Buffers, raw and struct ones. On the host, what the descriptor is said to mean.
+// Buffers, raw and structured. On the host, the documented meaning of the descriptor.
 #pragma once
 #include "prelude.h"
 

@@ -132,7 +132,7 @@ KERNEL(loop_over_distinct_values, words, 128) { // a scalar loop over what lanes
     out[n + i] = rounds;
 }
 
-// ---- instructions with fixed patterns; on the host, what they are said to do
+// ---- instructions with fixed patterns; on the host, their documented effect
 #if DEVICE
 #define dpp(old, value, control, row_mask, bank_mask, bound_zero)                                  \
     (uint)__builtin_amdgcn_update_dpp((int)(old), (int)(value), control, row_mask, bank_mask, bound_zero)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of textures, surfaces and arrays share: pictures, in memory and in plain C++, and
+// Shared by the tests of textures, surfaces and arrays: pictures, in memory and in plain C++, and
 // the formulas of their samples (kernels/images.hip reads them on the device).
 #pragma once
 #include <cstring>

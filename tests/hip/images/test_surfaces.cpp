@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Surfaces, and what the checkers see of images.
+// Surfaces, and accesses of images under the checkers.
 #include <utility>
 
 #include "hip/images/pictures.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What textures are made from, and what is refused.
+// Sources of textures, and refusals.
 #include "hip/images/pictures.h"
 
 using namespace hip_test;

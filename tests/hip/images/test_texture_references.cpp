@@ -9,7 +9,7 @@ using namespace hip_test;
 
 ASM_NAME(hipTexRefGetArray, hipArray_t *, const textureReference *);
 
-// What the compiler calls before main.
+// Functions that compiled code calls before main.
 extern "C" {
 void **register_binary(const void *) asm("__hipRegisterFatBinary");
 void unregister_binary(void **) asm("__hipUnregisterFatBinary");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The other process of test_ipc.cpp: does what the lines of its input say, and answers each with a
+// The other process of test_ipc.cpp: executes the lines of its input, and answers each with a
 // line, the name of HIP's result or a value.
 #include <cstring>
 #include <iostream>

@@ -137,7 +137,7 @@ TEST_CASE("ipc: memory that its exporter freed") {
     Peer other;
     CHECK_EQ(other("open " + handle), "hipErrorInvalidDevicePointer");
     CHECK_NE(err.text().find("has freed it"), std::string::npos);
-    // What the heap makes of these pages next is nobody else's.
+    // The heap's next use of these pages is private to this process.
     Ints next(16, 4);
     CHECK_EQ(peer("value 0"), "3");
 }

@@ -61,7 +61,7 @@ KERNEL void sample_reference(const float4 *at, float *out, int n) {
         out[i] = tex2D(picture_reference, at[i].x, at[i].y);
 }
 
-// ---- what the templates call, with all components
+// ---- intrinsics of the templates, with all components
 
 extern "C" __device__ f4 __ockl_image_load_1Db(const unsigned ADDRESS_SPACE_CONSTANT *, int);
 
