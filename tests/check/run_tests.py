@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds the stamps of tests, each an edge of the build (run_test.py), and adds up the counts that they hold.
 
-What passed and has not changed since is not run again. A test that dies, hangs, ends without the line `N passed, N failed`, or
+Tests that passed, and whose inputs have not changed since, are not run again. A test that dies, hangs, ends without the line `N passed, N failed`, or
 can't be run because its needs do not build, counts as one more failure.
 """
 
@@ -190,24 +190,24 @@ def remove_scratch() -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tests/run",
-        description="Sets up, builds, and runs the tests of the default tier, or those of a name. What passed and has not "
-        "changed since is not run again. tests/README.md says what to run after which change.",
-        epilog="With ninja: `ninja -C build run_NAME` runs a test, `run_all_NAME` what --all runs of it.",
+        description="Sets up, builds, and runs the tests of the default tier, or the tests selected by a name. Tests that passed, and "
+        "whose inputs have not changed since, are not run again. tests/README.md says what to run after which change.",
+        epilog="With ninja: `ninja -C build run_NAME` runs a test, `run_all_NAME` its cases for --all.",
     )
     parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
     parser.add_argument(
         "-k",
         metavar="NAME",
         default="",
-        help="build and run only what NAME means: a folder of tests/; else a part of a test's name (see --list); "
-        "else a part of a test case's name; else the beginning of kernels' symbols",
+        help="build and run only the tests selected by NAME: a folder of tests/; else part of a test's name (see --list); "
+        "else part of a test case's name; else the beginning of kernels' symbols",
     )
     parser.add_argument("--all", action="store_true", help="everything: all kernels in full on all targets, baselines and ablations")
-    parser.add_argument("--list", action="store_true", help="name the tests, and with -k the cases; run none")
-    parser.add_argument("--no-build", action="store_true", help="run with what is built already, also what passed; nothing is remembered")
-    parser.add_argument("--again", action="store_true", help="also what has not changed since it passed")
+    parser.add_argument("--list", action="store_true", help="list the tests, and with -k the cases; run none")
+    parser.add_argument("--no-build", action="store_true", help="run what is built already, also unchanged tests; results are not stored")
+    parser.add_argument("--again", action="store_true", help="also run tests that are unchanged since they passed")
     parser.add_argument(
-        "-j", dest="jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="tests at once (default: %(default)s)"
+        "-j", dest="jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="number of parallel tests (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
     if options.jobs < 1:
