@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy arrays must be that the reference computes with. ValueError names the value, the rule and the remedy."""
+"""Checks of the reference's NumPy arrays. ValueError names the value, the rule and the remedy."""
 
 from __future__ import annotations
 

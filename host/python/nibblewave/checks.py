@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the operands of a product must be, for every caller: types, shapes, strides. Each function gives the shape of its result.
+"""Checks of a product's operands, for every caller: types, shapes, strides. Each function returns the shape of its result.
 
-ValueError names the value, the rule and the remedy. What depends on kernels (groups, alignment, limits) is the C library's.
+ValueError names the value, the rule and the remedy. The C library checks rules of kernels (groups, alignment, limits).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def block(type: str) -> tuple[int, int]:
 
 
 def columns(type: str, row_bytes: int) -> int:
-    """K of a row of so many bytes."""
+    """K of a row with that number of bytes."""
     elements, size = block(type)
     row_bytes = whole(row_bytes, "row_bytes", 0, 2**63 - 1)
     if row_bytes % size:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The process's HIP: the simulated GPU of this package, and arrays in device memory for programs that have no other."""
+"""The process's HIP: the simulated GPU of this package, and arrays in device memory for programs without another array library."""
 
 from __future__ import annotations
 

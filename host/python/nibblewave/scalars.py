@@ -17,7 +17,7 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, name: str, least: int, most: int, rule: str = "") -> int:
-    """`value` as an int. A bool is none, nor is a float, even if it is whole."""
+    """`value` as an int. Bools and floats are refused, even whole ones."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -36,7 +36,7 @@ def flag(value: Any, name: str) -> bool:
 
 
 def real(value: Any, name: str) -> float:
-    """`value` as a float; no text, bool or NaN."""
+    """`value` as a float. Text, bools and NaN are refused."""
     kinds = (hasattr(value, "__float__") or hasattr(value, "__index__")) and not isinstance(value, bool) and not getattr(value, "shape", ())
     try:
         number = float(value) if kinds else math.nan

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a caller's array is: pointer, shape, strides, type."""
+"""Descriptions of callers' arrays: pointer, shape, strides, type."""
 
 from __future__ import annotations
 

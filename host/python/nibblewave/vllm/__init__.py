@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A plugin of vLLM (0.33), by the entry point vllm.general_plugins: it is there once the wheel is installed beside vLLM.
 
-Dense W4A16 layers of GPTQ, AWQ and compressed-tensors, and their mixtures of experts, take nibblewave's kernels on gfx11 and
-gfx12; whatever these do not take is vLLM's own, but for act-order, which vLLM has not (act_order.py).
+Dense W4A16 layers of GPTQ, AWQ and compressed-tensors, and their mixtures of experts, use nibblewave's kernels on gfx11 and
+gfx12. Unsupported layers are left to vLLM, except act-order, which vLLM lacks (act_order.py).
 VLLM_DISABLED_KERNELS=NibblewaveW4A16LinearKernel leaves dense layers to vLLM, and VLLM_PLUGINS= (empty) all of it.
 
 Tests run it on the CPU with vLLM's own classes. Neither a ROCm build of vLLM nor a card has run it.

@@ -2,7 +2,7 @@
 """Act-order: GPTQ's desc_act and compressed-tensors' actorder "group", where g_idx says which group a column is of.
 
 vLLM 0.33 refuses both in its configs, and its loaders drop g_idx. With the plugin the configs keep them, and layers have a
-parameter for it. A layer that nibblewave does not take is then an error: vLLM's own would take columns' groups for those in order.
+parameter for it. A layer that nibblewave does not support is then an error: vLLM's own kernels would assume columns in group order.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class NibblewaveActOrderScheme(CompressedTensorsWNA16):
 
 
 def in_gptq(config: Any) -> bool:
-    """Whether some layer has it."""
+    """Whether any layer has desc_act."""
     return config.desc_act or any(isinstance(rule, Mapping) and rule.get("desc_act") for rule in config.dynamic.values())
 
 

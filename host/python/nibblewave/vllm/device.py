@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the plugin asks of the GPU: whether it has kernels, how weights lie best, and their loading before graphs are captured."""
+"""Queries of the GPU for the plugin: whether it has kernels, the row stride of weights, and loading of kernels before graphs are captured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROWS = (0, *range(16, 513, 8))
 
 
 def gfx() -> str:
-    """vLLM's GPU, such as "gfx1151"; "" if it is none of AMD's."""
+    """vLLM's GPU, such as "gfx1151"; "" if it is not from AMD."""
     from vllm.platforms import current_platform
 
     if not current_platform.is_rocm():
@@ -25,7 +25,7 @@ def gfx() -> str:
 
 
 def missing_kernels() -> str | None:
-    """Why there are none for this GPU."""
+    """Reason why there are no kernels for this GPU."""
     name = gfx()
     if not name:
         return "the platform is not ROCm: it takes AMD's RDNA3, 3.5 and 4"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """vLLM's mixtures of experts with int4 weights, by nibblewave's kernels.
 
-A class for each layout of checkpoints. It derives from vLLM's own method for the layout, whose parameters and loading it keeps;
-it leaves out vLLM's choice of a backend, converts the loaded weights to the kernels' layout, and computes.
+One class per layout of checkpoints. It derives from vLLM's own method for the layout, and keeps its parameters and loading;
+it skips vLLM's choice of a backend, converts the loaded weights to the kernels' layout, and computes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = ("w13", "w2")
 
 
 def refusal(moe: Any, bits: int, group: int, zeros: bool, ordered: bool = False) -> str | None:
-    """Why a layer is vLLM's own. `moe`: its FusedMoEConfig. `ordered`: by act-order."""
+    """Reason why a layer is left to vLLM. `moe`: its FusedMoEConfig. `ordered`: act-order."""
     reasons = [
         (device.missing_kernels(), device.missing_kernels() or ""),
         (bits != 4, f"weights of {bits} bits: it takes 4"),

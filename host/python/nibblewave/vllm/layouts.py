@@ -35,7 +35,7 @@ def repack(words: T, order: tuple[int, ...]) -> T:
 
 
 def padded(words: T, row_bytes: int) -> T:
-    """The same words, contiguous but for rows of that many bytes."""
+    """The same words, with rows of that number of bytes, otherwise contiguous."""
     dwords = row_bytes // 4
     if dwords == words.shape[-1]:
         return words.contiguous()

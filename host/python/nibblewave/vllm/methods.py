@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where vLLM chooses the method of a quantized layer: nibblewave's comes first, and vLLM's own is what it was.
+"""Hooks where vLLM chooses the method of a quantized layer: nibblewave's comes first, vLLM's own is unchanged.
 
 vLLM has a list of dense kernels, but none of methods. So the functions that choose are wrapped, each once.
 """
@@ -31,7 +31,7 @@ class NibblewaveAWQLinearMethod(auto_awq.AutoAWQMarlinLinearMethod):
 
 
 def _ours(made: Callable[[], Any], reason: str | None, name: str) -> Any:
-    """The method, or None where vLLM's own is to be taken."""
+    """The method, or None for vLLM's own."""
     if reason is not None:
         logger.info_once("%s is not used: %s", name, reason)
         return None
