@@ -84,7 +84,7 @@ void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
                     error_unit, exit_codes_help);
 }
 
-// What follows from several options.
+// Settings that depend on several options.
 void settle(Options &o, const std::vector<std::string> &dtypes) {
     if (!dtypes.empty()) {
         o.dtypes.clear();

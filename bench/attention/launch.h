@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all tables of the suite attention launch with: shapes, tensors, and the time of a kernel.
+// Launches for all tables of the suite attention: shapes, tensors, and the time of a kernel.
 #pragma once
 #include <string_view>
 #include <vector>

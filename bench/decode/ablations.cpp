@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each idea in decode_w4a16 is worth.
+// Gain of each optimization in decode_w4a16.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -42,7 +42,7 @@ const Kernel *changed(const Kernel &chosen, std::string_view key, std::string_vi
 
 void add_product(std::vector<Ablation> &out, const ProductShape &p) {
     const u64 with = out.size();
-    // What the variants of asm/decode_w4a16/family.toml have, whatever was tuned.
+    // Parameters of the variants of asm/decode_w4a16/family.toml, regardless of tuning.
     const Kernel &chosen = cheapest(published_gfx, p.op());
     out.push_back({"", {p, &chosen}, with});
     const auto add = [&](std::string_view idea, std::string_view key, std::string_view value) {

@@ -9,9 +9,9 @@ namespace nw::bench {
 
 // Our kernels on the products with published times of gfx1151.
 Json decode_published(const Options &, const Pattern &only);
-// What a token of each model costs, by the rows of its dense layers.
+// Time of a token of each model, from the rows of its dense layers.
 Json model_view(const std::vector<DenseJob> &, const Json &rows, const Shapes &);
-// What each idea in decode_w4a16 is worth: times and slots with it and without.
+// Gain of each optimization in decode_w4a16: times and slots with it and without.
 Json decode_ablations(const Options &, const Pattern &only);
 
 } // namespace nw::bench
