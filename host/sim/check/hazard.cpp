@@ -88,7 +88,8 @@ bool HazardFacts::starts_something(const HazardRole &r) const {
                                       r.ds_nop || (r.unit == HazardRole::valu && uses_sgprs(r)));
 }
 
-// What Gfx10Hazards must see, even where none of its windows that vector instructions end is open.
+// Instructions that Gfx10Hazards must see, even if none of its windows that vector instructions end
+// is open.
 bool HazardFacts::starts_old(const HazardRole &r, const Gfx10Role &old) const {
     if (!has(Hazard::exec_war)) // gfx10.3
         return old.fp_atomic;

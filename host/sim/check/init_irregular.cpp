@@ -50,7 +50,7 @@ void InitCheck::lds_by_m0(const Wave &w, const Inst &i) {
         note(a.result);
 }
 
-// What an operation on an uninitialised byte leaves is uninitialised.
+// The result of an operation on an uninitialised byte is uninitialised.
 void InitCheck::between_lds(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     const unsigned bytes = a.bytes();

@@ -95,7 +95,7 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
         dma_to_lds(w, i, me);
 }
 
-// What a load from memory writes to LDS.
+// Bytes of LDS that a load from memory writes.
 void RaceCheck::dma_to_lds(Wave &w, const Inst &i, State &me) {
     Places p;
     for (unsigned half = 0; half < w.halves; ++half) {

@@ -32,7 +32,7 @@ bool leaves(std::string_view n) {
     return n.starts_with("s_cbranch") || std::ranges::find(leaving, n) != std::end(leaving);
 }
 
-// What a compare-exchange compares with: `count` dwords of an operand, from `first` on.
+// Comparand of a compare-exchange: `count` dwords of an operand, from `first` on.
 struct Expected {
     size_t address; // operand
     size_t operand;

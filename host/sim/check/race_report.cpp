@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the race check reports.
+// Reports of the race check.
 #include <fmt/format.h>
 
 #include "sim/check/race.h"

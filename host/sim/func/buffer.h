@@ -42,7 +42,7 @@ struct BufferPoint {
     u32 index = 0, offset = 0, soffset = 0;
 };
 
-// What gfx10 tells a wave of its scratch: lanes' dwords side by side, at an address that no
+// gfx10's descriptor of a wave's scratch: lanes' dwords side by side, at an address that no
 // memory has.
 using ScratchBuffer = std::array<u32, 4>;
 ScratchBuffer scratch_buffer(u32 wave_size);

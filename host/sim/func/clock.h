@@ -9,7 +9,7 @@ namespace nw::sim {
 // The clock that doesn't change with the load.
 inline constexpr u64 constant_clock_mhz = 100;
 
-// What an executed instruction is worth without timing: a cycle of this clock.
+// Without timing an executed instruction takes one cycle of this clock.
 inline constexpr u64 untimed_mhz = 2500;
 
 // Both are a reading by this instruction of the wave. A wave that does nothing but read the time,

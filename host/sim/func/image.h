@@ -33,7 +33,7 @@ struct Image {
     u64 address(u32 x, u32 y, u32 layer, u32 texel_bytes) const;
 };
 
-// What this project's HIP runtime makes of an array or of pitched memory.
+// Description by this project's HIP runtime of an array or of pitched memory.
 struct ImageParts {
     u64 base = 0; // of a multiple of 256
     u32 width = 1, height = 1, layers = 1, pitch = 0;

@@ -291,7 +291,7 @@ Config read_config() {
     config.trace_path = variable("HIPSIM_TRACE");
     config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
     config.timing = read_timing(environment("timing", "HIPSIM_TIMING"));
-    // What only some devices or launches read is refused now as well.
+    // Invalid settings that only some devices or launches read are also refused now.
     sim::choices();
     sim::host_level();
     read_parts(environment("part", "HIPSIM_PART"));

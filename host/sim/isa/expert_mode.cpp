@@ -22,8 +22,8 @@ ExpertRole::Class class_of(std::string_view n, const HazardRole &r) {
                                     : ExpertRole::vmem;
 }
 
-// What a wait for results leaves outstanding has read its registers. As LLVM has it, a wait for any
-// counter of memory instructions counts.
+// Instructions that a wait for results leaves outstanding have read their registers. As in LLVM, a
+// wait for any counter of memory instructions counts.
 u8 vsrc_of(const WaitLimits &limits) {
     u32 least = ExpertRole::all_vm;
     for (Counter c : {Counter::load, Counter::store, Counter::lds, Counter::sample, Counter::bvh})

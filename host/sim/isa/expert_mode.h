@@ -11,7 +11,7 @@
 
 namespace nw::sim {
 
-// What an instruction has to do with it, besides its registers.
+// Properties of an instruction in this mode, besides its registers.
 struct ExpertRole {
     // Instructions of one class finish in order; memory instructions finish when they have read.
     enum Class : u8 { none, plain, f64, trans, matrix, vmem, lds, flat };

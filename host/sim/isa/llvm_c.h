@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What we call of LLVM's C API (llvm-c/Disassembler.h, llvm-c/Target.h), which keeps its ABI: its
+// Declarations of LLVM's C API (llvm-c/Disassembler.h, llvm-c/Target.h), which keeps its ABI: its
 // headers come with 500 MB of packages.
 #pragma once
 #include <cstddef>

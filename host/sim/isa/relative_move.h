@@ -8,7 +8,7 @@
 
 namespace nw::sim {
 
-// What is added to the registers of the encoding.
+// Offsets that are added to the registers of the encoding.
 struct RelativeMove {
     struct Offset { // a field of M0; without bits: nothing
         u32 mask = 0;

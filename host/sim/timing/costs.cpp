@@ -20,7 +20,7 @@ constexpr Field<Costs> fields[] = {
 #undef COST
 };
 
-// What the column `origin` may say.
+// Possible values of the column `origin`.
 struct Source {
     Origin origin;
     Range likely;

@@ -78,7 +78,7 @@ private:
         return true;
     }
 
-    // What a stretch leaves out has taken the place of what caches had.
+    // The lines of workgroups that a stretch omits replace those in the caches.
     void displace(const Stretch &left_out) {
         if (left_out.as_later) // which are full of what the grid writes
             return m_.memory.rename_lines();

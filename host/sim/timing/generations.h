@@ -16,7 +16,7 @@
 
 namespace nw::sim::timing {
 
-// What becomes of some of the workgroups. `passed`: only caches see them.
+// Treatment of a range of workgroups. `passed`: only caches see them.
 struct Stretch {
     enum class What : u8 { played, passed, left_out };
     What what;
@@ -27,12 +27,12 @@ struct Stretch {
 };
 using Plan = std::vector<Stretch>; // of the whole grid, in order
 
-// What one workgroup does, known without playing it.
+// Work of one workgroup, known without playing it.
 struct GroupWork {
     u64 group = 0, insts = 0, sectors = 0, written = 0; // written: sectors
 };
 
-// What a grid's sampling starts from.
+// Parameters of a grid's sampling.
 struct Grid {
     u64 all = 0, resident = 1;          // workgroups; those that fit at once
     bool samples = false;               // the plan may change while it is played
@@ -85,7 +85,7 @@ private:
     // Share of DRAM's bandwidth below which evicted lines don't delay others.
     static constexpr f64 busy_memory = 0.6;
 
-    // What a generation of a played stretch takes and moves, and how well that is known.
+    // Time and traffic of a generation of a played stretch, with their errors.
     struct Rate {
         size_t generations =
             0; // that were measured; with fewer than 2 the error is as large as the time

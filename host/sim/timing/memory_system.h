@@ -49,7 +49,7 @@ struct MemoryCounts {
     u64 requests = 0, sectors = 0;     // of vector memory instructions
     u64 written = 0;                   // of these sectors, by stores and atomics
 
-    // What went through MALL and DRAM.
+    // Traffic of MALL and DRAM.
     MemoryCounts moved_since(const MemoryCounts &before) const {
         MemoryCounts moved;
         moved.mall = {mall.hits - before.mall.hits, mall.misses - before.mall.misses};

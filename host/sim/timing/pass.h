@@ -8,7 +8,7 @@ namespace nw::sim::timing {
 // A recorded workgroup of so many waves.
 void pass_over(const Machine &, Recorder &, u64 group, u32 waves);
 
-// What a recorded workgroup does.
+// Work of a recorded workgroup.
 GroupWork work_of(Recorder &, u64 group, u32 waves, const ProgramFacts &);
 
 } // namespace nw::sim::timing

@@ -154,7 +154,7 @@ void check_order(const Profile &p, const Part &part, const Place &place) {
     }
 }
 
-// What the part's clocks, widths and caches allow.
+// Throws for bandwidths beyond the part's clocks, widths and caches.
 void check_bandwidths(const Profile &p, const Part &part, const Costs &costs, const Place &place) {
     const auto check = [&](const char *name, f64 low, f64 high, std::string_view why) {
         const std::optional<f64> value = value_in(p.facts, name);

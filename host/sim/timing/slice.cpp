@@ -204,7 +204,7 @@ private:
     }
     bool needed(u32 n) const { return matters(n, after(n)); }
 
-    // What matters before each instruction, backwards until nothing changes.
+    // Values that matter before each instruction, backwards until nothing changes.
     void solve() {
         before_.resize(nodes_.size());
         for (bool changed = true; changed;) {

@@ -10,7 +10,7 @@
 
 namespace nw::sim::timing {
 
-// What is left of the kernel for times alone, kept with the program; null: all of it.
+// The part of the kernel that times depend on, kept with the program; null: all of it.
 const Executable *slice_of(const Dispatch &, const ProgramFacts &);
 
 // The workgroups that `next` names, until it names none: no_group. On so many threads.
@@ -18,7 +18,7 @@ constexpr u64 no_group = ~u64{0};
 RunStats run_slice(Context &, const Executable &slice, unsigned threads,
                    const std::function<u64()> &next);
 
-// What these workgroups will do. Memory stays as it is. Empty if that can't be known in advance:
+// Work of these workgroups. Memory is not changed. Empty if that can't be known in advance:
 // the kernel has no slice, writes by scalar or flat stores, or one of them would fault.
 std::vector<GroupWork> probe(const std::vector<u64> &groups, const Dispatch &, Memory &,
                              const Device &, const RunConfig &, const ProgramFacts &);

@@ -189,7 +189,7 @@ std::vector<u64> spread(u64 groups) {
     return out;
 }
 
-// What to play of a record whose first workgroup is there.
+// Plan for playing a record whose first workgroup has been recorded.
 Script Timing::Impl::script_of(Recording &r, bool exact, bool watched) const {
     const u64 groups = r.recorder.groups();
     const f64 each = static_cast<f64>(r.recorder.instructions(0)),

@@ -8,7 +8,7 @@
 
 namespace nw::sim::timing {
 
-// What is done beside the timing of a launch.
+// Options and outputs of the timing of a launch.
 struct TimingOptions {
     u32 draws = 0;          // sets of constants (draws.h) under which each launch is replayed
     bool cold_data = false; // before each launch no cache has data

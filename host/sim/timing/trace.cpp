@@ -82,7 +82,7 @@ void *Recorder::start(u64 group, u32 wave) {
 
 void Recorder::read_beside(u64 ahead) { ahead_ = ahead; }
 
-// What it waits for is recorded in any case, and so is what precedes that.
+// The awaited workgroup and its predecessors are recorded in any case.
 void Recorder::wait_for_reader(u64 group) {
     constexpr std::chrono::milliseconds look_up{50}; // how often to poll for the end of the process
     std::unique_lock lock(mutex_);

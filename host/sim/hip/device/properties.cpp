@@ -110,7 +110,7 @@ PropR0600 properties(const sim::Device &device, int ordinal) {
     return p;
 }
 
-// What hipDeviceGetAttribute answers, out of the same properties.
+// Values of hipDeviceGetAttribute, from the same properties.
 static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
     const auto fits = [](size_t bytes) {
         return static_cast<int>(std::min<size_t>(bytes, INT_MAX));

@@ -11,7 +11,7 @@
 
 namespace nw::hipsim {
 
-// What hipIpcEventHandle_t carries.
+// Contents of hipIpcEventHandle_t.
 struct EventHandle {
     static constexpr u64 right_mark = 0x746e657665637069;
     u64 mark = 0;

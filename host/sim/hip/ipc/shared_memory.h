@@ -14,7 +14,7 @@
 
 namespace nw::hipsim {
 
-// What hipIpcMemHandle_t and hipMemPoolPtrExportData carry from one process to the other.
+// Contents of hipIpcMemHandle_t and hipMemPoolPtrExportData.
 struct MemoryHandle {
     static constexpr u64 right_mark = 0x7370696d65686970; // tells it from other bytes
     u64 mark = 0;

@@ -25,7 +25,7 @@ struct EstimatedClock {
     }
 };
 
-// What the command takes that this thread runs. Nothing happens between commands of a timed device.
+// Time of the command that this thread runs. Does nothing for commands of a timed device.
 namespace estimate {
 void begin(const EstimatedClock *clock, u64 start_ns); // null: not estimated
 u64 now_ns();                                          // with what was spent since begin()

@@ -71,7 +71,7 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
     }
 }
 
-// What the attributes of memory that HIP doesn't know are set to. The type alone is one, from HIP 7
+// Attributes of memory that HIP doesn't know. The type alone is one, from HIP 7
 // on.
 static void unknown_attribute(void *to, hipPointer_attribute which) {
     switch (which) {

@@ -34,7 +34,7 @@ public:
     const std::optional<Origin> origin;
     Spares spares;
 
-    // What other processes may know of is released at once.
+    // Memory that other processes may know is released at once.
     bool keeps_spares() const { return handle_type == hipMemHandleTypeNone; }
     // Spare memory of a size, for hipMallocAsync on a stream; null: none.
     void *take_spare(Block wanted, const std::shared_ptr<Stream> &stream);

@@ -146,7 +146,7 @@ void ReportedFaults::KernelView::hide_new_mappings() {
     faults_.fresh_.clear();
 }
 
-// What the kernel wrote goes to memory when it ends.
+// Stores the kernel's writes to memory when it ends.
 void ReportedFaults::KernelView::keep_lines(const Swapped &swapped) {
     std::vector<std::byte> now = bytes_at(swapped.begin, swapped.host.size());
     std::vector<std::byte> host = swapped.host;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What drivers, firmware and caches of cards are reported to do wrong with memory, where
-// HIPSIM_CHOICES asks for it (sim/func/choices.inc): as badly as the reports and documents allow.
+// Memory faults that are reported of drivers, firmware and caches of cards, if HIPSIM_CHOICES
+// selects them (sim/func/choices.inc): in the worst form that the reports and documents allow.
 #pragma once
 #include <map>
 #include <mutex>
@@ -31,7 +31,7 @@ public:
     void will_upload(void *to, u64 bytes);
     void synchronized();
 
-    // What a kernel finds in memory while it runs; then the host's view again.
+    // Shows a kernel's view of memory while it runs; then the host's view again.
     class KernelView {
     public:
         explicit KernelView(ReportedFaults &);

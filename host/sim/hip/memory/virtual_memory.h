@@ -13,7 +13,7 @@
 
 namespace nw::hipsim {
 
-// What hipMemCreate makes: a memory file, so that it can be mapped at several addresses and be
+// Memory of hipMemCreate: a memory file, so that it can be mapped at several addresses and be
 // given to another process as a file descriptor.
 struct PhysicalMemory {
     PhysicalMemory(u64 bytes, const AllocationProp &prop); // hipErrorOutOfMemory

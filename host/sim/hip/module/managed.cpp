@@ -64,7 +64,7 @@ static std::vector<Hints *> hints_of(const Block &block, const void *pointer, u6
     return hints_of(block, begin, end - begin);
 }
 
-// What holds for the whole range, as HIP documents each attribute.
+// Hints that hold for the whole range, as HIP documents each attribute.
 static Hints common(const std::vector<Hints *> &pieces) {
     Hints all = *pieces.front();
     for (const Hints *const piece : pieces) {

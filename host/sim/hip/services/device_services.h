@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches of a device share: the heap, hostcall buffers, the queue that kernels see.
+// Shared by the launches of a device: the heap, hostcall buffers, the queue that kernels see.
 #pragma once
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hidden_multigrid_sync_arg shows a cooperative launch, of one device or of several.
+// Contents of hidden_multigrid_sync_arg for a cooperative launch on one device or several.
 #pragma once
 #include <span>
 #include <vector>

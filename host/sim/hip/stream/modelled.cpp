@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What actions take of modelled time.
+// Modelled time of actions.
 #include "sim/hip/runtime.h"
 #include "sim/hip/stream/action.h"
 

@@ -27,7 +27,7 @@ ModuleReferences &module_references() {
     return *made;
 }
 
-// What a module's reference is on the device. hipErrorNotFound if its module is gone.
+// Device variable of a module's reference. hipErrorNotFound if its module is gone.
 sim::Global variable_of(const textureReference &reference) {
     ModuleReferences &references = module_references();
     const std::lock_guard lock(references.mutex);

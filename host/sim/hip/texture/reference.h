@@ -13,7 +13,7 @@ hipTextureDesc sampling_of(const textureReference &);
 // them, which kernels add; only if there are none may it be null. hipErrorInvalidValue.
 void *texture_begin(const void *pointer, size_t *offset);
 
-// What references are bound to.
+// Resources that references are bound to.
 hipResourceDesc array_resource(hipArray_const_t);
 hipResourceDesc linear_resource(const void *pointer, const hipChannelFormatDesc &, u64 bytes,
                                 size_t *offset); // from texture_begin() on

@@ -18,7 +18,7 @@ struct Texel {
     hipArray_Format driver_format() const;
     // The code in descriptors; integers as fractions if `normalized`.
     u8 format(bool normalized, Generation) const;
-    // What kernels find behind a descriptor: HSA's numbers of channel type and order.
+    // Values after a descriptor, for kernels: HSA's numbers of channel type and order.
     u32 channel_type(bool normalized) const;
     u32 channel_order() const;
 };

@@ -20,7 +20,7 @@ struct Texture {
     std::optional<HIP_TEXTURE_DESC> driver_sampling = {}; // as hipTexObjectCreate got it
 };
 
-// What a texture reads, as the hardware sees it.
+// Descriptors of a texture for the hardware.
 struct TextureWords {
     static constexpr unsigned image = 12, sampler = 8, count = image + sampler;
     u32 words[count] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program for hiprtc may use without ROCm's headers. Included before its source, unless an
-// -I of the program has HIP's own.
+// Device library for programs of hiprtc without ROCm's headers. Included before its source, unless
+// an -I of the program has HIP's own.
 #pragma once
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 #ifndef HIP_VERSION_MAJOR
