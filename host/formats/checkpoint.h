@@ -24,7 +24,7 @@ public:
     // index beside it.
     const std::vector<std::string> &all_names() const { return all_names_; }
 
-    // What the config files of the folder say, or those beside a file that is named by itself.
+    // Claims of the folder's config files, or of those beside a file that is given by itself.
     const QuantizationConfig &quantization() const { return quantization_; }
     const nlohmann::json &config() const { return quantization_.model(); } // config.json, or null
 

@@ -47,7 +47,7 @@ class GgufCursor {
 public:
     GgufCursor(std::span<const std::byte> file, std::string_view path) : file_(file), path_(path) {}
 
-    // What the next bytes describe: "tensor 3", with its name once that is known.
+    // Name of the object in the next bytes: "tensor 3", with its name once known.
     void enter(std::string_view kind, u64 index) { kind_ = kind, index_ = index, name_ = {}; }
     void call(std::string_view name) { name_ = name; }
 

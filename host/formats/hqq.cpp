@@ -22,7 +22,7 @@ public:
           prefix_(codes.name.substr(0, codes.name.size() - codes_suffix.size() + 1)) {}
 
     HqqLayer read() {
-        // What a layer may have besides: flags and numbers that nothing here depends on.
+        // Other entries that a layer may have: flags and numbers without effect here.
         for (const char *other :
              {"channel_wise", "compute_dtype", "encoded_state_dict", "offload_meta", "optimize",
               "quant_scale", "quant_zero", "round_zero", "stores_quant_config", "unpack_view_dtype",

@@ -136,7 +136,7 @@ void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const Mode
     layers.others = std::move(others);
 }
 
-// What products are wrong without.
+// Tensors without which products would be wrong.
 void note_smoothing(SourceLayers &layers) {
     for (const auto &[role, what] :
          {std::pair{"pre_quant_scale", "multiply activations by it before the product"},

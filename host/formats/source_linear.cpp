@@ -77,7 +77,7 @@ private:
         return *t;
     }
 
-    // What the config says comes first: shapes of other layouts can look like those of this one.
+    // The config takes precedence: shapes of other layouts can look like those of this one.
     void check_method() const {
         if (const auto name = foreign_layout(checkpoint_, weights_); !name.empty())
             fail(weights_, fmt::format("is of {}, a layout that is not read; quantize the original "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What readers of several formats share.
+// Shared by readers of several formats.
 #pragma once
 #include "formats/source_linear.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rule W-005: waits for more than later instructions need.
 //
-// What a wait completes is tracked until an instruction uses it, so the wait was needed, or until a
-// later wait would have completed it anyway.
+// Results that a wait completes are tracked until an instruction uses them, so the wait was needed,
+// or until a later wait would have completed it anyway.
 #pragma once
 #include "lint/facts.h"
 #include "lint/finding.h"

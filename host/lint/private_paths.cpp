@@ -130,7 +130,7 @@ private:
             m.scc.reset();
     }
 
-    // What is not known leaves the register as forgotten, EXEC as a mask of its own.
+    // An unknown value leaves the register as forgotten, EXEC as a mask of its own.
     static void set(Masks &m, unsigned reg, const MaybeMask &mask) {
         if (mask)
             m.of[reg] = *mask;

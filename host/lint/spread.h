@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of values: whether they differ among a wave's lanes, and constants. It is followed
+// Knowledge about values: whether they differ among a wave's lanes, and constants. It is followed
 // through registers, lanes of VGPRs and slots of scratch memory, where unoptimized code keeps its
 // variables and masks.
 #pragma once

@@ -27,7 +27,7 @@ def members(body: str) -> list[tuple[str, str]]:
 
 
 def defaults(header: str, struct: str, names: list[str]) -> dict[str, str]:
-    """What the _INIT macro sets to anything but 0."""
+    """Members that the _INIT macro sets to a value other than 0."""
     macro = re.search(rf"#define {struct.upper()}_INIT\s*\\?\s*(.*?)\n\n", header, re.DOTALL)
     if not macro:
         return {}

@@ -13,7 +13,7 @@ namespace nw::engine {
 
 namespace {
 
-// What the size of a product's workspace depends on.
+// Properties that determine the size of a product's workspace.
 using Shape = std::array<int64_t, 14>;
 
 Shape shape_of(const ggml_tensor *node) {

@@ -67,7 +67,7 @@ bool can_map_files(Device &);
 bool map_pages(void *data, std::size_t bytes, int *error);
 // L2 keeps such memory: kernels end before the host reads.
 inline constexpr unsigned host_memory_flags = hipHostMallocMapped | hipHostMallocNonCoherent;
-// What is wrong with memory of that kind; "" if nothing was found. host_memory_test.cpp
+// Fault found in memory of that kind; "" if none. host_memory_test.cpp
 std::string host_memory_fault(Device &);
 std::string file_pages_fault(Device &);
 struct HostMemory {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ggml finds by name in libggml-nibblewave.so: the registry of devices.
+// Entry points that ggml finds by name in libggml-nibblewave.so: the registry of devices.
 #include <ggml-impl.h>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 namespace nw {
 
-// What programs write beside the properties of layers: how they quantized, and how a loader may run
-// the result.
+// Keys that programs write besides properties of layers: how they quantized, and how a loader may
+// run the result.
 inline constexpr std::string_view harmless_keys[] = {
     // GPTQ: AutoGPTQ, optimum, transformers, GPTQModel
     "damp_percent", "damp_auto_increment", "static_groups", "true_sequential", "model_name_or_path",

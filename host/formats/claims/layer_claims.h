@@ -23,7 +23,7 @@ struct Claims {
     std::optional<Claim<bool>> e2m1; // the weights are floating-point numbers
 };
 
-// What the config says of all layers, and of some by rules.
+// The config's claims about all layers, and about some layers by rules.
 class ModelClaims {
 public:
     // `zeros_as_they_are` takes the place of what files say of it. Throws Error: two sources that

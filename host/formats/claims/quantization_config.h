@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a checkpoint's config files say of its quantization, with the place where each value stands.
+// Claims of a checkpoint's config files about its quantization, with the place of each value.
 #pragma once
 #include <filesystem>
 #include <initializer_list>

@@ -6,7 +6,7 @@
 
 namespace nw {
 
-// What names and rows depend on, of config.json.
+// Entries of config.json that names and rows depend on.
 struct NamedModel {
     std::string type;            // model_type
     u32 heads = 0, kv_heads = 0; // 0: not known

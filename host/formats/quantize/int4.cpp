@@ -33,7 +33,7 @@ Range range_of(std::span<const f32> w) {
 f64 round_even(f64 x) { return (x + 0x1.8p52) - 0x1.8p52; }
 f32 round_even(f32 x) { return (x + 0x1.8p23f) - 0x1.8p23f; } // for |x| < 2^22
 
-// What the weights of a group are stored with.
+// Scale and zero point of a group.
 struct Grid {
     u16 s;     // bits
     f64 scale; // the number

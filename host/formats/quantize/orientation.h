@@ -12,7 +12,7 @@ namespace nw {
 
 enum class Orientation : u8 { rows_first, columns_first, unknown };
 
-// What config.json says of it.
+// The shape according to config.json.
 struct ModelShape {
     // model_type and architectures, of the model and of those in it.
     std::set<std::string> types;

@@ -23,7 +23,7 @@ Json ignored(const QuantizePlan &plan) {
     return out;
 }
 
-// What the model was before, wherever it stands.
+// Keys that describe the former quantization, at any depth.
 void erase_claims(Json &config) {
     for (const char *key : {"quantization_config", "compression_config"})
         config.erase(key);

@@ -8,7 +8,7 @@
 
 namespace nw {
 
-// What a config.json says; of what it does not say, the default.
+// Contents of a config.json, with defaults for missing entries.
 NamedModel named_model(const nlohmann::json &config);
 
 // The model's config with the quantization_config of w4a16, as compressed-tensors has it: one group

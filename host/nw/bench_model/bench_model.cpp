@@ -220,7 +220,7 @@ private:
                 2 * job.k_bytes()};
     }
 
-    // What no kernel reads: large tensors each, the others together.
+    // Tensors that no kernel reads: large ones each, the others together.
     void add_others(std::vector<OpTime> &ops, u32 m) const {
         constexpr u64 small = 200; // a part of a model's bytes is small below 1 / this
         ModelTensors rest{"other tensors", GgmlType::f32, 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GGUF file's metadata says of each layer: heads, window, whether it is a draft layer.
+// A GGUF file's metadata of each layer: heads, window, whether it is a draft layer.
 #pragma once
 #include <optional>
 #include <string>

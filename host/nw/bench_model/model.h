@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GGUF model computes for a token, by its tensors: products, attention, and the rest.
+// Operations of a GGUF model per token, from its tensors: products, attention, and the rest.
 #pragma once
 #include <algorithm>
 #include <string>

@@ -22,7 +22,7 @@ struct WindowPattern {
     }
 };
 
-// What llama.cpp takes for an architecture whose file has a window and no pattern. A pattern of the
+// llama.cpp's pattern for an architecture whose file has a window and no pattern. A pattern of the
 // file replaces the period alone. `layers`: of the model.
 std::optional<WindowPattern> known_pattern(std::string_view architecture, u64 layers);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw choose says of kernels that are launched one after the other.
+// Output of nw choose for kernels that are launched one after the other.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <span>

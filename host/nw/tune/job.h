@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw tune times: kinds of products, each a section of a table of gen/tuning.
+// Jobs of nw tune: kinds of products, each a section of a table of gen/tuning.
 #pragma once
 #include <filesystem>
 #include <memory>

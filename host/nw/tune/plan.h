@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw tune times, from its options.
+// Jobs of nw tune, from its options.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What hsaco/manifest.json says about a launch: Manifest(folder).launch("carrier_w4a16_f16", "gfx1151", n=40, k=256, ...)."""
+"""Launch parameters from hsaco/manifest.json: Manifest(folder).launch("carrier_w4a16_f16", "gfx1151", n=40, k=256, ...)."""
 
 from __future__ import annotations
 

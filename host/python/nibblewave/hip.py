@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The process's HIP: the simulated GPU of this package, and arrays in device memory for programs without another array library."""
+"""The process's HIP: the simulated GPU of this package, and arrays in device memory for programs without an array library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES = [f"libamdhip64.so{end}" for end in (".7", ".6", ".5", "")]
 _hip: ctypes.CDLL | None = None
 _simulated: str | None = None  # what simulate() was called with
 
-# What a DeviceArray holds; kernels take fewer.
+# Types that a DeviceArray can hold; kernels take fewer.
 _BITS = {"bf16": "uint16", "bfloat16": "uint16", "float8_e4m3fn": "uint8"}  # what they are in NumPy
 _DTYPES = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float16", "float32", "float64")
 

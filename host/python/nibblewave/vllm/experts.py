@@ -45,7 +45,7 @@ def refusal(moe: Any, bits: int, group: int, zeros: bool, ordered: bool = False)
 
 
 class Experts(FusedMoEMethodBase):
-    """What the layouts share. Of a part, w13 or w2: words int32 [N, K/8] in standard order, scales [N, K/G], zeros [N/8, K/G]."""
+    """Base of the layouts' methods. For a part, w13 or w2: words int32 [N, K/8] in standard order, scales [N, K/G], zeros [N/8, K/G]."""
 
     group: int
     ordered = False  # by act-order
