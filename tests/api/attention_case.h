@@ -57,11 +57,11 @@ public:
 
     void clear();
     bool untouched() const;
-    // What differs of o and lse, over lists or over all blocks; empty where they are right.
+    // Differences in o and lse, over lists or over all blocks; empty if they are right.
     std::string difference(const ref::AttnLists *lists = nullptr) const;
     // The lists that are right, where rounding of scores decides none.
     ref::AttnLists lists(const nw_attn_select &) const;
-    // What differs of idx and cnt, and of means.
+    // Differences in idx and cnt, and in means.
     std::string difference_of_lists(const nw_attn_select &) const;
     std::string difference_of_means() const;
 

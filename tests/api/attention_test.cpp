@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_attention, nw_attention_select and nw_attention_mean compute, in graphs too, with every
+// Results of nw_attention, nw_attention_select and nw_attention_mean, in graphs too, with every
 // checker of the simulated GPU on.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_gguf_moe_act_linear computes: biases, gpt-oss's clamped SwiGLU, rows of gate and up in
+// Results of nw_gguf_moe_act_linear: biases, gpt-oss's clamped SwiGLU, rows of gate and up in
 // turn and in separate tensors; refusals.
 #include <cmath>
 #include <cstring>

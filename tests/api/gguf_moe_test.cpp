@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_gguf_moe_linear and the shim's mul_mat_id compute, slot by slot and in blocks; what is
+// Results of nw_gguf_moe_linear and the shim's mul_mat_id, slot by slot and in blocks; what is
 // refused.
 #include <algorithm>
 #include <cmath>

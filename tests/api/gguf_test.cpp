@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_gguf_linear computes, from many threads and in graphs too; its workspace; what is
+// Results of nw_gguf_linear, from many threads and in graphs too; its workspace; what is
 // refused.
 #include <atomic>
 #include <fmt/format.h>

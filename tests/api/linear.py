@@ -122,7 +122,7 @@ def main(nibblewave: str, hip_library: str = "libamdhip64.so") -> int:
         for n in range(N):
             terms = [(a[m][k] * s[n][k // GROUP], q[n][k] - z[n][k // GROUP]) for k in range(K)]
             exact = sum(factor * weight for factor, weight in terms)
-            # What nibblewave.h states, and rounding to bf16.
+            # The bound of nibblewave.h, and rounding to bf16.
             bound = sum(abs(factor) for factor, _ in terms) / 512 + abs(exact) / 256
             if not abs(c[m * N + n] - exact) <= bound:
                 print(f"c[{m}][{n}] is {c[m * N + n]}, not {exact}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_linear_w4a16 computes, from many threads and in graphs too.
+// Results of nw_linear_w4a16, from many threads and in graphs too.
 #include <atomic>
 #include <cstring>
 #include <fmt/format.h>

@@ -236,7 +236,7 @@ double Runner::run(const Linear &l) {
                 exact += value * l.weight(n, j, &scale);
                 sizes += std::fabs(value * scale);
             }
-            // What nibblewave.h states for the sum, and rounding it to the type.
+            // The bound of nibblewave.h for the sum, and its rounding to the type.
             const double bound = (l.bf16 ? 0x1p-9 * sizes : 0x1p-11 * sizes) +
                                  (l.bf16 ? 0x1p-8 : 0x1p-11) * std::fabs(exact);
             const double off = std::fabs(number(c[m * l.n + n], l.bf16) - exact) / bound;

@@ -72,7 +72,7 @@ public:
     }
     bool untouched() const { return result() == std::vector<u16>(c.size / 2, 0xffff); }
 
-    // What c must hold, by one nw_linear_w4a16 a slot, with silu_gate_up by prefill; rows of no
+    // Expected c, by one nw_linear_w4a16 per slot, with silu_gate_up by prefill; rows of no
     // slot are 0xffff.
     std::vector<u16> slot_by_slot(nw_context *context) const {
         const u32 m = p.silu_gate_up ? prefill_rows : 1;
@@ -116,7 +116,7 @@ public:
     nw_moe_w4a16 p = NW_MOE_W4A16_INIT;
 };
 
-// What nw_moe_align makes of the routing of a Mixture.
+// Lists of nw_moe_align for the routing of a Mixture.
 class Lists {
 public:
     Lists(const Mixture &m, u32 block_size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What counts as worse: the comparison behind the gate.
+// Whether a figure is worse: the comparison behind the gate.
 #include "bench/golden/golden.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bench/run builds for a suite is there to be built: each line of `nw_bench --needs` is a target of the build."""
+"""Targets that bench/run builds for a suite exist: each line of `nw_bench --needs` is a target of the build."""
 
 from __future__ import annotations
 

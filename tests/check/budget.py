@@ -19,7 +19,7 @@ ALLOWED = 1.1
 
 HEAD = """\
 # SPDX-License-Identifier: MIT
-# What the tests of the default tier may cost, by room (folder of tests/): CPU seconds over those of a fixed workload of about 0.01 s
+# Limits of the cost of the default tier's tests, by room (folder of tests/): CPU seconds over those of a fixed workload of about 0.01 s
 # (tests/check/budget.py, whose --update writes this file). A sum that grows by more than a tenth fails the test `budget`.
 """
 

@@ -47,7 +47,7 @@
 .endif
 .endm
 
-// What other workgroups wrote is in memory, not in a stale cache line.
+// Reads other workgroups' stores from memory, not from a stale cache line.
 .macro invalidate
 .if GFX12
         global_inv      scope:SCOPE_DEV

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clang compiles right is right: no finding of nw lint, no report under HIPSIM_CHECK=all. With BUG=1 a file's kernels have a bug,
+"""Correct code of clang is clean: no finding of nw lint, no report under HIPSIM_CHECK=all. With BUG=1 a file's kernels have a bug,
 which is found. Kernels of compiled/*.c, at all levels of optimization."""
 
 from __future__ import annotations

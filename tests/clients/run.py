@@ -109,7 +109,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def rocm_for_cupy(python: Path, home: Path) -> dict[str, str]:
-    """What CuPy expects of an installation of ROCm."""
+    """An installation of ROCm as CuPy expects it."""
     packages = next((python.parent.parent / "lib").glob("python*/site-packages"))
     stubs.libraries(os.environ["NW_CC"], os.environ["NW_READELF"], packages, home / "libraries")
     stubs.rocm(os.environ["NW_CLANG"], home / "rocm")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What CuPy expects of ROCm but no package has: libraries that it links (hipBLAS, hipFFT, RCCL, ...), whose functions
+"""Parts of ROCm that CuPy expects but no package has: libraries that it links (hipBLAS, hipFFT, RCCL, ...), whose functions
 return 0, since without them its modules can't be loaded; a hipcc that tells its include folders; a header of rocThrust.
 
 What those libraries would compute is not tested here.

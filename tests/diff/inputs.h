@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels are given: every pair of the hard values of a type first, then random ones.
+// Inputs of kernels: every pair of the hard values of a type first, then random ones.
 #pragma once
 #include <vector>
 

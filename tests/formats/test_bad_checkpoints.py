@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What nw pack and nw inspect refuse: each with a message that says what, and nothing left behind."""
+"""Inputs that nw pack and nw inspect refuse: each with a message that names the fault, and no files left behind."""
 
 from __future__ import annotations
 

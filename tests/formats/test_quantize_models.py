@@ -174,7 +174,7 @@ class Config(Quantized):
         self.assertIn("the config says groups of 128", done.stderr)
 
     def test_numbers_of_python(self) -> None:
-        """What JSON has not and Python writes is kept; claims on the old weights are not, wherever they stand."""
+        """Python's extensions of JSON are kept; claims about the old weights are removed, at any depth."""
         path = self.model()
         (self.input / "config.json").write_text('{"a": [0.0, Infinity, -Infinity], "b": NaN, "text_config": {"quantization_config": {"bits": 8}, "c": 1}}')
         self.quantize()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What libFuzzer starts from besides the corpus: one instruction of every kind, and the code
+// Seeds for libFuzzer besides the corpus: one instruction of every kind, and the code
 // objects of the build, as inputs of the targets. fuzz_seeds FOLDER
 #include <cstdio>
 #include <cstring>

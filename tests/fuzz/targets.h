@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What takes bytes that nobody vouches for. Each function accepts any input: a crash, a sanitizer's
+// Entry points for untrusted bytes. Each function accepts any input: a crash, a sanitizer's
 // report, an exception that its room doesn't document or a hang is a bug. libFuzzer drives them in
 // a build with NIBBLEWAVE_FUZZ, replay.cpp over the corpus in every build.
 #pragma once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What HIP's headers declare and leave to a library to define, as clang reads them."""
+"""Functions that HIP's headers declare for a library to define, as clang reads them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FILLS = (0x00, 0x01, 0x5A, 0xFF)
 CALLBACK = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 callback = CALLBACK(lambda *_: 0)
 
-# What no library can find out: an array shorter than the count beside it, a result that goes nowhere.
+# Arguments that no library can check: an array shorter than the count beside it, a result that goes nowhere.
 ARRAY = re.compile(r"(const )?(hipGraphNode_t|hipPointer_attribute|hipMemRangeAttribute|hipMemAccessDesc|uint32_t|"
                    r"hip\w*BatchMemOp\w*|hipJitOption|hip\w*LaunchParams|hipExternalSemaphore_t) \*$|const char \*\*$")
 UNTYPED_RESULT = re.compile(r"hip\w*[GS]et\w*Attributes?$|hipGraphMemFreeNodeGetParams$|hipMemExportToShareableHandle$")

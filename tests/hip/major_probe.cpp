@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hosts of ROCm 5, 6 and 7 see differently. Prints one JSON object about the library at
+// Differences between hosts of ROCm 5, 6 and 7. Prints one JSON object about the library at
 // argv[1], which the tests open under each of its names.
 #include <dlfcn.h>
 

@@ -20,7 +20,7 @@ PLAIN_HOST = BUILD / "bin/tests/plain_host"
 MAJOR_PROBE = BUILD / "bin/tests/major_probe"
 BASIC = BUILD / "tests/hip/code/basic_gfx1151.hsaco"
 
-# What plain module hosts, Triton, PyTorch's static launcher, AITER, CuPy and tinygrad call.
+# Calls of plain module hosts, Triton, PyTorch's static launcher, AITER, CuPy and tinygrad.
 HOSTS_NEED = """
 hipInit hipDriverGetVersion hipRuntimeGetVersion hipGetDeviceCount hipGetDevice hipSetDevice hipDeviceGet
 hipDeviceGetName hipDeviceGetAttribute hipDeviceTotalMem hipGetDeviceProperties hipGetDevicePropertiesR0000

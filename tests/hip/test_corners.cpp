@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ROCm accepts and programs rely on, in the corners of the interface.
+// Behaviour of ROCm that programs rely on, in corners of the interface.
 #include <cstdint>
 #include <cstring>
 
@@ -41,7 +41,7 @@ TEST_CASE("managed variables of a loaded module") {
     OK(hipModuleGetGlobal(&theirs, nullptr, other.module, "shared"));
     CHECK(theirs != address);
     CHECK_EQ(*static_cast<int *>(theirs), 7);
-    // What device code reads: the pointer in the code object.
+    // Device code reads this: the pointer in the code object.
     hipDeviceptr_t initial = nullptr;
     OK(hipModuleGetGlobal(&initial, &bytes, code.module, "shared.managed"));
     CHECK_EQ(bytes, 4);

@@ -34,7 +34,7 @@ PROP_BYTES = {5: 792, 6: 1472}
 
 
 class Offline(Exception):
-    """What apt said."""
+    """apt's output."""
 
 
 def mirror() -> str:

@@ -8,7 +8,7 @@ using namespace hip_test;
 
 namespace {
 
-// What `read_at` finds at `from`, on the current device.
+// Value that `read_at` reads at `from`, on the current device.
 int seen_by_kernel(const int *from) {
     Code code;
     Ints out(1, -1);

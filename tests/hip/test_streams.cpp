@@ -208,8 +208,8 @@ TEST_CASE("an event belongs to the device that was current when it was made") {
     OK(hipEventElapsedTime(&ms, here, also_here));
 }
 
-// What frees something must wait for the kernel that uses it: each of these returns only after
-// release.
+// Calls that free a resource must wait for the kernel that uses it: each of these returns only
+// after release.
 TEST_CASE("destroying, freeing and unloading wait for running kernels") {
     Code code;
     hipModule_t module = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests of attention share, of few queries or of many: values chosen to hurt, and checks of
+// Shared by tests of attention, for few queries or many: values chosen to hurt, and checks of
 // what a launch wrote.
 #pragma once
 #include <algorithm>

@@ -19,7 +19,7 @@ constexpr u32 k_per_step = 1024;  // what a wave reads of each of its rows in on
 constexpr u32 chunk_words = 8192; // activations a workgroup stages at once, all m together: so
                                   // many, twice or three times
 
-// What K may be a multiple of: 16 where a row is one group, of 32 at least.
+// Divisor of K: 16 if a row is one group, else at least 32.
 u32 k_unit(const Kernel &k) { return k.param("group") == "k" ? 16 : k.number("group"); }
 
 u32 to_groups(const Kernel &k, u32 columns) { return std::max(round_up(columns, k_unit(k)), 32u); }

@@ -103,7 +103,7 @@ void ends(Test &t, const Kernel &kernel) {
         Case(t, kernel, {17, 21, k}).check("ends");
 }
 
-// What the library launches for a product of this kernel's: the activations, too, in its workspace.
+// The library's launches for a product of this kernel: with the activations, in its workspace.
 void by_plan(Test &t, const Kernel &kernel, Shape s,
              std::source_location where = std::source_location::current()) {
     t.shape(fmt::format("m={} n={} k={} planned", s.m, s.n, s.k));

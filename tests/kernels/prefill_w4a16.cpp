@@ -107,7 +107,7 @@ void padded_rows(Test &t, const Kernel &kernel) {
         }
 }
 
-// What the kernel makes of a weight: (q - z) * s, rounded once; the f16 carrier has -z * s rounded
+// A weight as the kernel computes it: (q - z) * s, rounded once; the f16 carrier has -z * s rounded
 // already.
 u16 dequantized(const DecodeCase &p, u32 n, u32 k) {
     const u64 at = u64{n} * p.groups() + k / p.group;
@@ -252,7 +252,7 @@ void every_path(Test &t, const Kernel &kernel) {
     check_shape(t, kernel, {bm + 7, bn + 2, 6 * k_per_stage, true, true}, "every path");
 }
 
-// What both families are checked for; true if they are checked for everything on this target.
+// Checks of both families; true if all checks run on this target.
 bool check_both(Test &t, const Kernel &kernel) {
     if (t.entry) {
         check_shape(t, kernel, {3, kernel.number("bn") + 1, 1}, "entry");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests of refused launches share.
+// Shared by tests of refused launches.
 #pragma once
 #include <cstdlib>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What int8 activations cost: the error of products of host/ref, which the kernels equal to the
+// Error due to int8 activations, from products of host/ref, which the kernels equal to the
 // bit, against exact ones, beside that of weights rounded to f16. Prints the table of
 // asm/prefill_w4a8/notes.md.
 #include <algorithm>
@@ -76,7 +76,7 @@ std::vector<f64> in_f16(const Product &p) {
     return out;
 }
 
-// What is to be expected: a step's square / 12 for each activation, of a row's power.
+// Expected error: a step's square / 12 for each activation, relative to a row's power.
 f64 expected(const Product &p) {
     const ref::QuantizedRows a = ref::quantize_rows(Dtype::f16, p.a, rows, k);
     f64 error = 0, power = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What compilers do with registers, and is no bug; beside it what looks like it and is one.
+// Compilers' uses of registers that are no bug, beside similar code that is one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -144,7 +144,7 @@ TEST_CASE("a comparison that comes out the same in all lanes turns off none") {
     CHECK(said("v_mov_b32 v5, s2\n" + fmt::format(fmt::runtime(slot), 8)) == Rules{});
     CHECK(said("v_mov_b32 v5, v0\n" + fmt::format(fmt::runtime(slot), 8)) == Rules{"F-005"});
     CHECK(said("v_mov_b32 v5, v0\n" + fmt::format(fmt::runtime(slot), 12)) == Rules{});
-    // What lanes have set apart is not the same in all of them.
+    // Values that lanes set separately differ among them.
     const std::string some = "v_cmp_gt_u32 vcc_lo, 3, v0\n s_and_saveexec_b32 s41, vcc_lo\n"
                              "v_mov_b32 v5, 9\n s_or_b32 exec_lo, exec_lo, s41\n";
     CHECK(said("v_mov_b32 v5, s2\n" + some + compare) == Rules{"F-005"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `nw info` counts: occupancy, loops, live registers, bytes, operations. VOPD: info_vopd.cpp.
+// Counts of `nw info`: occupancy, loops, live registers, bytes, operations. VOPD: info_vopd.cpp.
 #include "lint/occupancy.h"
 #include "lint/survey.h"
 #include "sim/assemble.h"

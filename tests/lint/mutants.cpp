@@ -11,7 +11,7 @@ namespace {
 
 using namespace sim;
 
-// What stands in for an instruction that is taken out: s_delay_alu 0 is no wait, and no nop either,
+// Replacement for a removed instruction: s_delay_alu 0 is no wait, and no nop either,
 // which some hazards need.
 constexpr u32 neutral = 0xbf870000;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the lint says of kernels with one bug each (mutants.h), as one JSON line a kernel:
+// The lint's findings for kernels with one bug each (mutants.h), as one JSON line per kernel:
 //   nw_mutate [--sample N --seed S] FILE...
 #include <algorithm>
 #include <filesystem>

@@ -46,7 +46,7 @@ struct Pending {
 };
 constexpr u32 none_pending = ~0u;
 
-// What an instruction does, as far as it matters here.
+// Effects of an instruction, as far as they matter here.
 struct Act {
     std::vector<RegisterUse> uses;
     Issues issues;

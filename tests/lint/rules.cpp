@@ -95,8 +95,7 @@ const Case values[] = {
 };
 // clang-format on
 
-// What is said of the kernel; not that many of these leave its arguments alone, for which they
-// wait.
+// Findings for the kernel, except that many of these wait for arguments that they don't use.
 std::vector<lint::Finding> findings(const std::vector<std::byte> &image, const std::string &gfx) {
     const auto program = sim::Program::load(image, gfx);
     REQUIRE(program->kernels().size() == 1);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cards, firmware or compilers are known to get wrong, and no kernel of ours has: H-032 says which report each line is from."""
+"""Code that cards, firmware or compilers are known to mishandle, and none of our kernels has: H-032 names the report of each line."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from command import BUILD, SOURCE, run
 sys.path[:0] = [str(SOURCE / "tests/check")]
 from reported_faults import FAULTS  # noqa: E402
 
-# What fails under each choice; nothing else does.
+# Verdicts that fail under each choice; no other does.
 SICK = {
     "host_lines=stale": {"host_memory"},
     "staged_copies=lost": {"hip_copies"},

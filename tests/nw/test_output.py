@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What nw and nw_bench print: rows as they come, at most 100 columns, colour only on a terminal, sim beside figures."""
+"""Output of nw and nw_bench: rows as they come, at most 100 columns, colour only on a terminal, sim beside figures."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def half(*shape: int) -> numpy.ndarray:
 
 
 def bad_arrays(good: Any) -> list[object]:
-    """What no array parameter takes. `good`: a DeviceArray."""
+    """Values that no array parameter takes. `good`: a DeviceArray."""
     wide = nw.DeviceArray(numpy.zeros((2, 3)))
     rank = (1, *good.shape)
     back = tuple(-step for step in good.stride())
@@ -63,7 +63,7 @@ def bad_arrays(good: Any) -> list[object]:
 
 
 def bad_host(good: Any) -> list[object]:
-    """What no parameter of the reference takes."""
+    """Values that no parameter of the reference takes."""
     return [None, [1, 2], "x", 3.7, True, object(), nw.DeviceArray(numpy.zeros(3, numpy.float32)), good.astype(complex), good.astype(object),
             good.astype(str), good.astype(bool), good.astype(good.dtype.newbyteorder()) if good.itemsize > 1 else None, good[..., None, None][0:0]]  # fmt: skip
 

@@ -52,7 +52,7 @@ class Dlpack:
 
 
 class Consumer:
-    """What from_dlpack() does with a capsule: it takes the struct, renames the capsule and calls the deleter in the end."""
+    """Acts on a capsule as from_dlpack() does: takes the struct, renames the capsule and calls the deleter in the end."""
 
     def __init__(self, capsule: object) -> None:
         api = ctypes.pythonapi

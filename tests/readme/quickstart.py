@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ./bench/run prints, as README.md shows it: the beginning."""
+"""The beginning of ./bench/run's output, as README.md shows it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROWS = 4  # of the table, its head among them
 
 
 def lines(build: Path) -> list[str]:
-    """What is measured and where, the first rows, and the summary; the legend is left out."""
+    """The title, the first rows, and the summary; the legend is omitted."""
     command = [build / "bin/nw_bench", "--device", "sim:gfx1151"]
     said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
     head = next(i for i, text in enumerate(said) if text.startswith("layer "))

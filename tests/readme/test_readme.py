@@ -120,7 +120,7 @@ class Matrix(unittest.TestCase):
 
     @staticmethod
     def forms(kernels: list[dict]) -> set[tuple]:
-        """What callers can choose: values of parameters that exist together."""
+        """Forms that callers can choose: values of parameters that exist together."""
         return {tuple(kernel["params"].get(name) for name in (*matrix.CHOSEN, "m")) for kernel in kernels}
 
     def test_cells_hold_for_each_target(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What CMake takes from the machine: an LLVM that is new enough, a Python that can render; and which targets it builds for."""
+"""Choices of CMake by the machine: an LLVM that is new enough, a Python that can render; and which targets it builds for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every tracked file keeps to: licence line, format, nothing generated, nothing of one machine."""
+"""Rules for every tracked file: licence line, format, nothing generated, nothing of one machine."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Verdicts(Scripts):
 
 
 class Memory(Scripts):
-    """What passed is not run again until something that it read has changed."""
+    """Tests that passed are not run again until a file that they read has changed."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hardware would fault on, or hang on, is a Fault that says where and why.
+// Code on which hardware would fault or hang is a Fault that says where and why.
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"

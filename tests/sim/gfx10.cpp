@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What gfx10 has and later generations have not: SDWA, item ids in three registers,
+// Features of gfx10 that later generations lack: SDWA, item ids in three registers,
 // scratch memory by way of a buffer descriptor, its own names.
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> both{"gfx1151", "gfx1201"};
 
-// What `body` leaves in s8, s9 and s10.
+// Values of s8, s9 and s10 after `body`.
 std::vector<u32> scalars(const std::string &gfx, const std::string &body) {
     KernelText k;
     k.gfx = gfx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a grid leaves in memory doesn't depend on the number of host threads: bit by bit, statistics
+// Memory after a grid doesn't depend on the number of host threads: bit by bit, statistics
 // included.
 #include <doctest/doctest.h>
 #include <set>

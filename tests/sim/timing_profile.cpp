@@ -79,7 +79,8 @@ TEST_CASE("every constant has its own name, a note, and a value within its legal
     }
 }
 
-// What a unit's rule lets only be one thing, such as which hash, may have a range of one value.
+// A constant that can have only one value by a unit's rule, such as the hash, may have a range of
+// one value.
 bool may_be_certain(const Constant &row) { return row.unit == "kind" || row.unit == "line"; }
 
 TEST_CASE("what is fitted or guessed has a likely range, what is published has none") {
@@ -253,7 +254,7 @@ TEST_CASE("impossible constants are refused with the range and the remedy") {
     CHECK(error_in(with(R"("constants": {"l2_latency": 300}, "facts": {"dram_latency": 100})")) ==
           "card.json: facts.dram_latency: 100 ns (290 cycles) is less than l2_latency, 300 cycles: "
           "a farther level answers later; measure both again, or leave one out");
-    // What the profile leaves out is a guess, which doesn't refuse a measurement.
+    // A constant that the profile omits is a guess, which doesn't refuse a measurement.
     CHECK(error_in(with(R"("constants": {"l2_latency": 600})")) == "");
 }
 

@@ -16,7 +16,7 @@ using namespace nw::sim::test;
 
 namespace {
 
-// What a line writes: "v2 s8 scc", in the order of register_uses().
+// Registers that a line writes: "v2 s8 scc", in the order of register_uses().
 std::string writes_of(const std::string &gfx, const std::string &line) {
     KernelText k;
     k.gfx = gfx;

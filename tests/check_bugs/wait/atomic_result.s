@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an atomic returns is used before it is there.
+// An atomic's result is used before it has arrived.
 // run: gfx=gfx1151,gfx1201
         .include        "begin.s"
         v_mov_b32       v3, 1

@@ -33,7 +33,7 @@ class Mlx(Quantized):
         (self.input / "config.json").write_text(json.dumps({"quantization": quantization}))
 
     def test_affine(self) -> None:
-        """What an embedding becomes is within a rounding of MLX's in f32. Where a linear has no more than 4 bits, the second
+        """A converted embedding is within a rounding of MLX's in f32. Where a linear has no more than 4 bits, the second
         quantization adds less than a quarter of the error of MLX's."""
         for dtype in ULP:
             for bits in (2, 3, 4, 5, 6, 8):

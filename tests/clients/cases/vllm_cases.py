@@ -227,7 +227,7 @@ class Dense(Near):
 
 
 class Layer(torch.nn.Module):
-    """What methods use of vLLM's RoutedExperts."""
+    """The attributes of vLLM's RoutedExperts that methods use."""
 
     def __init__(self, experts_: int) -> None:
         super().__init__()

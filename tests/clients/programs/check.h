@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What these programs share: HIP's own headers, and how they end.
+// Shared by these programs: HIP's own headers, and their exit.
 #pragma once
 #include <hip/hip_runtime.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every kernel of this folder includes. The same source is compiled for a GPU and for the
+// Included by every kernel of this folder. The same source is compiled for a GPU and for the
 // host; below the types are the few things that differ: who am I, barriers, and reading other
 // lanes.
 //

@@ -10,7 +10,7 @@
 
 namespace nw::oracle {
 
-// What factors are made of: a format's bits and what they mean.
+// Formats of factors: their bits and values.
 struct FactorFormat {
     Format format; // e4m3 as if it had infinities: its largest codes are two numbers and a NaN
     std::function<Factor(u64)> factor;

@@ -19,7 +19,7 @@ struct Dpp {
     bool eight = false; // DPP8 has no masks
 
     std::string text() const;
-    // What lane l reads when `exec` is on: nothing: it isn't written.
+    // Value that lane l reads with mask `exec`; empty: it isn't written.
     enum class Fetch : u8 { lane, zero, nothing };
     Fetch fetch(int l, u64 exec) const;
 };

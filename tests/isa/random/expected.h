@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a wave must be after an instruction: the rows' results under modifiers, op_sel, constants,
-// DPP and EXEC.
+// Expected state of a wave after an instruction: the rows' results under modifiers, op_sel,
+// constants, DPP and EXEC.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What isa_semantics.md says that each instruction does, one lane at a time: rows by mnemonic.
+// Effect of each instruction by isa_semantics.md, one lane at a time: rows by mnemonic.
 #pragma once
 #include <functional>
 #include <map>

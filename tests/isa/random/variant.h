@@ -11,7 +11,7 @@
 
 namespace nw::oracle {
 
-// What stands where a source's VGPR would.
+// Operand in place of a source's VGPR.
 struct Operand {
     enum Kind : u8 { vgpr, sgpr, constant } kind = vgpr;
     std::string text = ""; // of a constant
