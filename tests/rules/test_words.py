@@ -15,13 +15,16 @@ OPENINGS = {
     r"Of [a-z]": "name the thing first, then `of`",
     r"Those (?:that|of)\b": "repeat the noun",
     r"(?:As|So) (?:many|much|often)\b": "name the number or the variable",
-    r"(?:What [^\n]* (?:told|asked)|Told|Asked)\b": "passed, called, requested",
+    r"What\b": "name the thing: What it costs is Cost, What is refused is Refusals",
+    r"(?:Told|Asked)\b": "passed, called, requested",
 }
 OPENING = re.compile(r'(?:(?<!:)//|/\*|^ \*|#|"""|\{#-?) *(?:' + "|".join(f"({opening})" for opening in OPENINGS) + ")", re.MULTILINE)
-# Openings that may stay: this file's are the cases below; nearly everything includes these headers, so they wait for their next change.
+# Openings that may stay: this file's are the cases below; nearly everything includes these headers, so they wait for their next change,
+# and the others are in files that are being replaced.
 LEFT = {
-    "tests/rules/test_words.py": 4, "host/base/targets.h": 2, "host/hip/hip.h": 1, "host/sim/func/access.h": 1, "host/sim/func/wave.h": 1,
-    "host/sim/isa/device.h": 1, "host/sim/isa/program.h": 1,
+    "tests/rules/test_words.py": 4, "host/base/command_line.h": 1, "host/base/estimate.h": 1, "host/base/targets.h": 2, "host/hip/hip.h": 1,
+    "host/sim/func/access.h": 1, "host/sim/func/wave.h": 1, "host/sim/isa/device.h": 1, "host/sim/isa/program.h": 1,
+    "gen/faces/face.py": 1, "host/capi/gguf_types.h": 1, "host/capi/permuted_moe.cpp": 1, "host/python/nibblewave/context.py": 2,
 }  # fmt: skip
 
 
