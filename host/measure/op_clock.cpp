@@ -7,13 +7,14 @@ namespace nw {
 
 namespace {
 
-// Allocates the operands' buffers and sets their addresses in the op.
-std::vector<hip::Buffer> allocate_operands(const hip::Device &device, Op &op, const Plan &plan,
-                                           u64 &bytes) {
-    const OpContract *contract = contract_of(op.kind);
+// Allocates the operands' buffers and sets their addresses in the op. `kernel`: of an op of one
+// launch.
+std::vector<hip::Buffer> allocate_operands(const hip::Device &device, Op &op, const Kernel *kernel,
+                                           const Machine &machine, u64 &bytes) {
     std::vector<hip::Buffer> out;
-    for (const Operand &operand : contract ? contract->operands : plan.kernel->contract->operands) {
-        const u64 size = operand.bytes(op, *plan.kernel, plan.machine);
+    for (const Operand &operand :
+         kernel ? kernel->contract->operands : contract_of(op.kind)->operands) {
+        const u64 size = operand.bytes(op, kernel ? *kernel : Kernel{}, machine);
         if (size == 0)
             continue;
         out.push_back(device.allocate(round_up<u64>(size, page)));
@@ -31,14 +32,16 @@ OpTime time_op(const hip::Device &device, Op op) {
     const Machine machine = machine_of(device);
     const Family *checked = check_shape(op);
     const OpContract *contract = contract_of(op.kind);
-    (contract ? contract->contiguous : choose(machine.target->name, op).contract->contiguous)(op);
+    const Kernel *kernel = contract ? nullptr : &choose(machine.target->name, op);
+    (contract ? contract->contiguous : kernel->contract->contiguous)(op);
     if (contract)
         op.workspace_bytes = workspace_for_any(op, machine);
-    OpTime out{.plan = plan(op, machine, checked)};
-    const std::vector<hip::Buffer> buffers = allocate_operands(device, op, out.plan, out.bytes);
+    OpTime out{};
+    const std::vector<hip::Buffer> buffers =
+        allocate_operands(device, op, kernel, machine, out.bytes);
     out.plan = plan(op, machine, checked);
     Modules modules(device, {});
-    out.plan.each_kernel([&](const Kernel &kernel) { modules.function(kernel); });
+    out.plan.each_kernel([&](const Kernel &of) { modules.function(of); });
     const hip::Event start = device.event(), stop = device.event();
     for (int run = 0; run < 2; ++run) {
         device.record(start);
