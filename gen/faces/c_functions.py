@@ -3,33 +3,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from emit_cpp import KEYWORDS, quoted
+from expressions import Writer
 from faces.face import Face, Member, Reading
-from family import Family
+from family import Family, scope_of
 
 
-def _setting(m: Member) -> str:
-    """Statement that brings a member of the C struct into the op."""
+def _value(m: Member) -> str:
+    """C++ of what the op gets of a member of the C struct."""
     if m.enumerators:
         rows = ", ".join(f'{{{name}, "{name}", word({quoted(text)})}}' for text, name in m.enumerators.items())
-        return f'op.{m.sets} = word_of("{m.name}", p->{m.name}, {{{rows}}});'
-    value = f"address(p->{m.name})" if m.pointer else f"std::bit_cast<u32>(p->{m.name})" if m.kind == "float" else f"p->{m.name}"
-    return f"op.{m.sets} = {f'{m.by}({value})' if m.by else value};"
+        return f'word_of("{m.name}", p->{m.name}, {{{rows}}})'
+    if m.by:
+        return f"{m.by}(p->{m.name})"
+    if m.flag:
+        return f'flag_of("{m.name}", p->{m.name})'
+    return f"address(p->{m.name})" if m.pointer else f"bits_of(p->{m.name})" if m.kind == "float" else f"p->{m.name}"
 
 
-def _example(f: Family, name: str) -> str | None:
-    """C++ of a size's value in the contract's example."""
-    value = f.example.get(name)
+def _if(face: Face, when: str) -> str:
+    code = Writer(scope_of(face.family)).cpp(when)
+    return f"if {code}" if code.startswith("(") else f"if ({code})"
+
+
+def _settings(face: Face, names: list[str]) -> list[str]:
+    """Statements that bring members into the op. Those that depend on others come last."""
+    members = [m for m in face.members if m.name in names]
+    out = [f"op.{m.sets} = {_value(m)};" for m in members if not m.when]
+    if len(out) < len(members):
+        out.append("const Op &o = op;")
+    return out + [f"{_if(face, m.when)} op.{m.sets} = {_value(m)};" for m in members if m.when]
+
+
+def _example(f: Family, name: str, value: int | str | None) -> str | None:
+    """C++ of a size's value, by default that of the contract's example."""
+    value = f.example.get(name) if value is None else value
     return None if value is None else f"word({quoted(value)})" if isinstance(value, str) and value not in f.named.get(name, {}) else str(f.named.get(name, {}).get(value, value))
 
 
 def _read_only(face: Face, reading: Reading) -> list[str]:
     """Statements of a call that reads some members only: all else is as in the contract's example."""
-    out = [_setting(m) for m in face.members if m.name in reading.reads]
+    names = [*reading.reads, *reading.nulls]
+    out = []
     for m in face.members:
-        if m.name not in reading.reads and not m.pointer and (value := _example(face.family, m.sets)):
+        if m.name not in names and not m.pointer and (value := _example(face.family, m.sets, reading.others.get(m.name))):
             out.append(f"op.{m.sets} = {value};")
-    return out
+    return out + _settings(face, names)
 
 
 def _op_of(face: Face, name: str, settings: list[str]) -> str:
@@ -42,38 +63,59 @@ def _op_of(face: Face, name: str, settings: list[str]) -> str:
 
 def _function(face: Face, name: str, more: str, kind: str, body: list[str]) -> str:
     lines = "".join(f"        {line}\n" for line in body)
-    begin = "nw::api::bytes_call(bytes," if "bytes" in more else "nw::api::guarded("
+    begin = "nw::api::bytes_call(bytes, " if "uint64_t *bytes" in more else "nw::api::guarded("
     return (
         f"nw_status {name}(nw_context *context, const {face.struct} *{face.operand}{more}) {{\n    return {begin}[&] {{\n"
-        f"        const nw::Op op = nw::api::{kind}(context, {face.operand}); // context may be null before this\n{lines}    }});\n}}\n"
+        f"        nw::Op op = nw::api::{kind}(context, {face.operand}); // context may be null before this\n{lines}    }});\n}}\n"
     )
+
+
+def _call(face: Face) -> str:
+    arguments = "".join(f", {m.kind}{'' if m.pointer else ' '}{m.name}" for m in face.arguments)
+    body = [f"op.{m.sets} = {f'nw::address({m.name})' if m.pointer else m.name};" for m in face.arguments]
+    if face.like:
+        body.insert(0, f"op.kind = nw::OpKind::{face.op};")
+    body.append(f'nw::api::launch(*context, op, stream, "{face.prepared_by}");')
+    return _function(face, face.call, f"{arguments}, void *stream", f"{(face.like or face).op}_op", body)
 
 
 def _prepare(face: Face, reading: Reading) -> list[str]:
     """Where all sizes are read the kernels of that op, else every one that an op of these values can get."""
     sizes = {m.name for m in face.members if m.sets in face.family.sizes}
-    also = [
-        f"nw::api::prepare_also(*context, op, nw::OpKind::{row['op']}, [](nw::Op &made) {{ "
-        + " ".join(f"made.{name} = nw::word({quoted(value)});" for name, value in row.items() if name != "op") + " });"
-        for row in reading.also
-    ]  # fmt: skip
-    return [f"nw::api::{'prepare_this' if sizes <= set(reading.reads) else 'prepare_every'}(*context, op);", *[line.replace("(nw::Op &made) {  }", "(nw::Op &) {}") for line in also]]
+    whole = "prepare_if_served" if reading.or_none else "prepare_this" if sizes <= set(reading.reads) else "prepare_every"
+    first = f"nw::api::{whole}(*context, op);"
+    for name, values in reading.any.items():
+        sets = next(m.sets for m in face.members if m.name == name)
+        if isinstance(values, list):
+            listed = ", ".join(map(str, values))
+            first = f"nw::api::for_each_of(op, &nw::Op::{sets}, {{{listed}}}, [&](const nw::Op &of) {{ nw::api::{whole}(*context, of); }});"
+        else:
+            first = f"nw::api::prepare_any(*context, op, &nw::Op::{sets}, {values}u);"
+    return [first, *(_also(face, row) for row in reading.also)]
+
+
+def _also(face: Face, row: Mapping[str, str]) -> str:
+    """Statement that loads the kernel of another op."""
+    sets = "".join(f" made.{name} = nw::word({quoted(value)});" for name, value in row.items() if name not in ("op", "when"))
+    made = "nw::Op &made" if sets else "nw::Op &"
+    call = f"nw::api::prepare_also(*context, op, nw::OpKind::{row['op']}, []({made}) {{{sets} }});"
+    return f"{{ using nw::word; const nw::Op &o = op; {_if(face, row['when'])} {call} }}" if "when" in row else call
 
 
 def functions(faces: list[Face]) -> str:
     """faces.inc, which host/capi/faces.cpp includes: the C functions."""
-    out = []
+    ops, calls = "", []
     for face in faces:
-        ops = _op_of(face, "op_of", [_setting(m) for m in face.members])
-        calls = [_function(face, face.call, ", void *stream", "op_of", [f'nw::api::launch(*context, op, stream, "{face.prepared_by}");'])]
+        if not face.like:
+            ops += _op_of(face, f"{face.op}_op", _settings(face, [m.name for m in face.members]))
+        calls.append(_call(face))
         if face.prepare:
-            ops += _op_of(face, "prepared_op", _read_only(face, face.prepare))
-            calls.append(_function(face, face.prepared_by, "", "prepared_op", _prepare(face, face.prepare)))
+            ops += _op_of(face, f"{face.op}_prepared", _read_only(face, face.prepare))
+            calls.append(_function(face, face.prepared_by, "", f"{face.op}_prepared", _prepare(face, face.prepare)))
         if face.workspace:
-            ops += _op_of(face, "sized_op", _read_only(face, face.workspace))
-            calls.append(_function(face, face.workspace.call, ", uint64_t *bytes", "sized_op", ["return nw::api::workspace_of(*context, op);"]))
-        out.append(f'namespace nw::api {{\n\n{ops}}} // namespace nw::api\n\nextern "C" {{\n\n{chr(10).join(calls)}}}\n')
-    return "\n".join(out)
+            ops += _op_of(face, f"{face.op}_sized", _read_only(face, face.workspace))
+            calls.append(_function(face, face.workspace.call, ", uint64_t *bytes", f"{face.op}_sized", ["return nw::api::workspace_of(*context, op);"]))
+    return f'namespace nw::api {{\n\n{ops}}} // namespace nw::api\n\nextern "C" {{\n\n{chr(10).join(calls)}}}\n'
 
 
 def _typed_name(op: str) -> str:
@@ -93,7 +135,7 @@ def typed(faces: list[Face]) -> str:
     """typed_ops.inc, which host/runtime/typed_ops.h includes: an op as host code writes it down."""
     out = []
     for face in faces:
-        members, sets = zip(*map(_typed_member, face.members))
+        members, sets = zip(*map(_typed_member, [*face.members, *face.arguments]))
         out.append(
             "".join(f"// {line}\n" for line in face.title) + f"struct {_typed_name(face.op)} {{\n" + "\n".join(members)
             + f"\n\n    operator Op() const {{\n        Op op{{.kind = OpKind::{face.op}}};\n" + "\n".join(sets) + "\n        return op;\n    }\n};\n"

@@ -15,16 +15,16 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from faces.face import Face, Member, load_all
+from faces.face import Face, Member, Reading, load_all
 from files import exit_code, write_if_changed
 
 WIDTH = 100  # columns
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of so many columns; `code` stays on one."""
-    kept = re.sub(r"`[^`]*`", lambda found: found[0].replace(" ", "\0"), " ".join(text.split()))
-    return [line.replace("\0", " ") for line in textwrap.wrap(kept, width)]
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of so many columns; `code` stays on one, and no line begins with an operator. `indent`: of all but the first."""
+    kept = re.sub(r"`[^`]*`| [*=<>]=?(?= )", lambda found: found[0].replace(" ", "\0"), " ".join(text.split()))
+    return [line.replace("\0", " ") for line in textwrap.wrap(kept, width, subsequent_indent=indent)]
 
 
 def _comment(text: str, indent: str = "") -> str:
@@ -42,7 +42,9 @@ def _comment(text: str, indent: str = "") -> str:
 def _beside(declaration: str, says: str, column: int) -> str:
     """A member and its comment, which begins in a column."""
     head = f"    {declaration}".ljust(column)
-    lines = _wrapped(says, WIDTH - column - 6)
+    lines = _wrapped(says, WIDTH - column - 3)
+    if len(lines[-1]) > WIDTH - column - 6:
+        lines = _wrapped(says, WIDTH - column - 6)
     if len(lines) == 1:
         return f"{head}/* {says} */"
     return "\n".join([f"{head}/* {lines[0]}", *(" " * (column + 3) + line for line in lines[1:-1]), " " * (column + 3) + f"{lines[-1]} */"])
@@ -60,7 +62,7 @@ def _declaration(row: tuple[Member, ...]) -> str:
 
 
 def _struct(face: Face) -> str:
-    size = ("size_t size;", f"sizeof({face.struct}); {face.struct.upper()}_INIT sets it")
+    size = ("size_t size;", face.size)
     parts = []
     for at, group in enumerate(face.groups):
         rows = [(_declaration(row), row[0].says) for row in group.rows]
@@ -71,11 +73,11 @@ def _struct(face: Face) -> str:
 
 def _init(face: Face) -> str:
     values = ", ".join([f"sizeof({face.struct})", *(m.init for m in face.members)])
-    head = f"#define {face.struct.upper()}_INIT".ljust(WIDTH - 1) + "\\\n"
+    head = (f"{_comment(face.defaults)}\n" if face.defaults else "") + f"#define {face.struct.upper()}_INIT".ljust(WIDTH - 1) + "\\\n"
     if len(values) + 8 <= WIDTH:
         return f"{head}    {{ {values} }}\n"
-    lines = textwrap.wrap(values, WIDTH - 13)
-    body = [f"{'        ' if at == 0 else '            '}{line}".ljust(WIDTH - 1) + "\\" for at, line in enumerate(lines)]
+    lines = textwrap.wrap(values, WIDTH - 2, initial_indent=" " * 8, subsequent_indent=" " * 12)
+    body = [line.ljust(WIDTH - 1) + "\\" for line in lines]
     return head + "\n".join(["    {".ljust(WIDTH - 1) + "\\", *body, "    }"]) + "\n"
 
 
@@ -98,23 +100,34 @@ def listed(words: list[str]) -> str:
 
 def _calls(face: Face) -> str:
     arguments = ["nw_context *context", f"const {face.struct} *{face.operand}"]
-    out = (f"{_comment(face.queues)}\n" if face.queues else "") + _prototype(face.call, [*arguments, "void *stream"])
-    if face.prepare:
-        out += f"\n{_comment(f'{face.prepare.says} Reads {listed(face.prepare.reads)} only.')}\n" + _prototype(face.prepared_by, arguments)
-    if face.workspace:
-        text = f"{face.workspace.says} Reads {listed(face.workspace.reads)}."
-        out += f"\n{_comment(text)}\n" + _prototype(face.workspace.call, [*arguments, "uint64_t *bytes"])
+    more = [f"{m.kind}{'' if m.pointer else ' '}{m.name}" for m in face.arguments]
+    out = (f"{_comment(face.queues)}\n" if face.queues else "") + _prototype(face.call, [*arguments, *more, "void *stream"])
+    for reading in face.readings:
+        prepares = reading is face.prepare
+        says = _comment(_read(reading, " only." if prepares else "."))
+        out += f"\n{says}\n{_prototype(reading.call, [*arguments, *([] if prepares else ['uint64_t *bytes'])])}"
     return out
 
 
+def _read(reading: Reading, end: str) -> str:
+    """What a call does that reads some members only, and which."""
+    text = reading.text or f"{reading.says} Reads {{reads}}{end}"
+    return text.replace("{reads}", listed(reading.reads)).replace("{nulls}", listed(reading.nulls) if reading.nulls else "")
+
+
 def _above(face: Face) -> str:
-    """The comment above the struct. Lines of the text that are indented stay as they are."""
+    """The comment above the struct, or the call. Lines of the text that are indented stay as they are; `- ` begins an item of a list."""
+    if not face.text:
+        return ""
     text = face.text.replace("{title}", "\n".join(f"    {line}" for line in face.title))
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         lines += [""] * bool(lines)
-        kept = paragraph.startswith("    ")
-        lines += paragraph.splitlines() if kept else _wrapped(paragraph, WIDTH - 3)
+        if paragraph.startswith("    "):
+            lines += paragraph.splitlines()
+        else:
+            for item in re.split(r"\n(?=- )", paragraph):
+                lines += _wrapped(item, WIDTH - 3, "  " if item.startswith("- ") else "")
     if len(lines) == 1 and len(lines[0]) + 6 <= WIDTH:
         return f"/* {lines[0]} */\n"
     return "/*\n" + "\n".join(f" * {line}".rstrip() for line in lines) + "\n */\n"
@@ -122,14 +135,17 @@ def _above(face: Face) -> str:
 
 def header(face: Face) -> str:
     """Its part of nibblewave.h."""
+    if face.like:
+        return _above(face) + _calls(face)
     return f"{_above(face)}{_struct(face)}\n{_init(face)}\n{_calls(face)}"
 
 
 def with_parts(text: str, faces: list[Face]) -> str:
     """nibblewave.h with the parts of all faces renewed. ValueError where it has no place for one."""
     for face in faces:
-        last = face.workspace.call if face.workspace else face.prepared_by if face.prepare else face.call
-        part = re.compile(rf"/\*(?:(?!\*/).)*\*/\ntypedef struct {face.struct} \{{.*?NW_API nw_status {last}\([^;]*;\n", re.DOTALL)
+        last = face.readings[-1].call if face.readings else face.call
+        begin, end = rf"NW_API nw_status {face.call}\(" if face.like else rf"typedef struct {face.struct} \{{", rf"NW_API nw_status {last}\([^;]*;\n"
+        part = re.compile(rf"/\*(?:(?!\*/).)*\*/\n(?={begin}).*?{end}", re.DOTALL)
         place = re.compile(rf"/\* op: {face.op} \*/\n")
         found = part.search(text) or place.search(text)
         if not found:

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import contract
 from catalogue import families_of
+from expressions import names_of
 from family import Family, texts_of
 
-FACE_KEYS = {"struct", "call", "operand", "text", "members", "queues", "prepare", "prepared_by", "workspace", "python"}
-MEMBER_KEYS = {"says", "enumerators", "by", "init", "c", "sets"}
-CALL_KEYS = {"call", "reads", "says", "also"}
+FACE_KEYS = {"struct", "size", "call", "operand", "text", "members", "defaults", "queues", "prepare", "prepared_by", "workspace", "python", "like", "arguments"}
+MEMBER_KEYS = {"says", "enumerators", "by", "init", "c", "sets", "when"}
+CALL_KEYS = {"call", "reads", "nulls", "says", "text", "also", "others", "any", "or_none"}
 C_ELEMENTS = {"f32": "float", "i32": "int32_t"}  # others are void
 PREPARES = "Loads the kernels that such launches need, whatever their other members."
 WORKSPACE = "Bytes of workspace, whichever kernels are chosen."
@@ -30,6 +31,8 @@ class Member:
     init: str  # of _INIT
     sets: str  # the op's size or argument
     text: bool  # it is a word there
+    flag: bool  # it is 0 or 1 there
+    when: str  # the member is read only where this holds of the op, by an expression of the contract; "": always
 
     @property
     def pointer(self) -> bool:
@@ -50,8 +53,13 @@ class Reading:
 
     call: str
     reads: list[str]
+    nulls: list[str]  # pointers of which only matters whether they are null
     says: str  # before "Reads a, b and c only."
+    text: str  # in place of both; {reads} and {nulls} stand for the lists
     also: list[Mapping[str, str]]  # of _prepare: ops that this one's caller launches too, with values of their own
+    others: Mapping[str, int | str]  # values of members that are not read, in place of the contract's example
+    any: Mapping[str, int | list[int]]  # of a member that may be 0: what it stands for then
+    or_none: bool  # of _prepare: an op without kernels needs none
 
 
 @dataclass
@@ -60,15 +68,20 @@ class Face:
     family: Family  # whose sizes, arguments and rules they are
     title: list[str]
     struct: str
+    size: str  # beside its first member
     call: str
     operand: str  # what the calls name their pointer to the struct
     text: str  # above the struct; {title} stands for the contract's formula
+    defaults: str  # above _INIT
     groups: list[Group]
     queues: str  # above the call
     prepare: Reading | None
     prepared_by: str  # the function that loads its kernels: its own _prepare, or another op's
     workspace: Reading | None
+    readings: list[Reading]  # both, in the order of the file
     python: bool  # else Context has a method by hand
+    like: Face | None  # whose struct it takes
+    arguments: list[Member]  # of the call, between the struct and the stream
 
     members: list[Member] = field(init=False)
 
@@ -86,12 +99,16 @@ def _kind(f: Family, name: str) -> str:
         p = f.pointers[name]
         element = "void" if p.other else C_ELEMENTS.get(p.element, "void")
         return f"{'' if p.written else 'const '}{element} *"
-    if name in f.sizes and texts_of(f, name):
+    if name in f.sizes and (texts_of(f, name) or _is_flag(f, name)):
         return "int32_t"
     v = f.values.get(name)
     if v and (v.stride_of or v.facts.get("unit") == "bytes"):
         return "uint64_t"
     return "float" if v and _is_float(f, name) else "uint32_t"
+
+
+def _is_flag(f: Family, name: str) -> bool:
+    return name in f.sizes and f.sizes[name].get("one_of") == [0, 1]
 
 
 def _is_float(f: Family, name: str) -> bool:
@@ -110,17 +127,25 @@ def _member(path: Path, f: Family, name: str, row: str | Mapping) -> Member:
     words = texts_of(f, sets) if sets in f.sizes else []
     if not facts.get("by") and set(enumerators) != set(words):
         _fail(path, name, f"enumerators are of {', '.join(enumerators) or 'none'}: they must be of every word that it may be, and of no other")
+    when = facts.get("when", "")
+    if unknown := (names_of(when) if when else set()) - f.sizes.keys() - f.pointers.keys():
+        _fail(path, name, f"when = `{when}`: {', '.join(sorted(unknown))}: must be sizes or pointers of {f.name}")
     kind = facts.get("c") or ("int32_t" if facts.get("by") else _kind(f, sets))
-    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("init", "NULL" if kind.endswith("*") else "0"), sets, bool(words))
+    init = facts.get("init", "NULL" if kind.endswith("*") else "0")
+    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), init, sets, bool(words), _is_flag(f, sets), when)
 
 
 def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Reading | None:
     if key not in face:
         return None
-    if unknown := face[key].keys() - CALL_KEYS:
+    row = face[key]
+    if unknown := row.keys() - CALL_KEYS:
         _fail(path, key, f"{', '.join(sorted(unknown))}: no key of it: {', '.join(sorted(CALL_KEYS))}")
-    call = face[key].get("call", f"{face['call'].removesuffix('_linear')}_{end}")
-    return Reading(call, face[key]["reads"], face[key].get("says", says), face[key].get("also", []))
+    call = row.get("call", f"{face['call'].removesuffix('_linear')}_{end}")
+    return Reading(
+        call, row["reads"], row.get("nulls", []), row.get("says", says), row.get("text", ""), row.get("also", []), row.get("others", {}), row.get("any", {}),
+        row.get("or_none", False),
+    )  # fmt: skip
 
 
 def _row(path: Path, f: Family, names: str, row: str | Mapping) -> tuple[Member, ...]:
@@ -133,40 +158,64 @@ def _needed(f: Family) -> list[str]:
     return [n for n in dict.fromkeys([*f.sizes, *f.order]) if n in f.sizes or n in f.pointers or not (f.values[n].value or f.values[n].default)]
 
 
-def _read(path: Path, table: Mapping, f: Family) -> Face:
+def _read(path: Path, table: Mapping, f: Family, like: Face | None) -> Face:
+    """`like`: the face whose struct it takes. Then sizes and members are that one's, and `f` has the arguments."""
     face = table["face"]
     if unknown := face.keys() - FACE_KEYS:
         _fail(path, ", ".join(sorted(unknown)), f"no key of [face]: {', '.join(sorted(FACE_KEYS))}")
-    groups = [Group(row.get("says", ""), tuple(_row(path, f, n, v) for n, v in row.items() if n != "says")) for row in face["members"]]
-    title = contract.title_of(path.read_text().splitlines())
+    struct, operand = (like.struct, like.operand) if like else (face["struct"], face["operand"])
+    groups = like.groups if like else [Group(row.get("says", ""), tuple(_row(path, f, n, v) for n, v in row.items() if n != "says")) for row in face["members"]]
+    arguments = [_member(path, f, name, row) for name, row in face.get("arguments", {}).items()]
     if ("prepare" in face) == ("prepared_by" in face):
         _fail(path, "prepare", "one of [face.prepare] and prepared_by says what loads the kernels")
     prepare = _reading(path, face, "prepare", "prepare", PREPARES)
+    workspace = _reading(path, face, "workspace", "workspace_size", WORKSPACE)
+    readings = [reading for key in face if (reading := {"prepare": prepare, "workspace": workspace}.get(key))]
     out = Face(
-        f.op, f, title, face["struct"], face["call"], face["operand"], face["text"].strip("\n"), groups, face.get("queues", "Queues it on `stream`."),
-        prepare, prepare.call if prepare else face["prepared_by"], _reading(path, face, "workspace", "workspace_size", WORKSPACE), face.get("python", True),
+        path.parent.name, like.family if like else f, contract.title_of(path.read_text().splitlines()), struct,
+        face.get("size", f"sizeof({struct}); {struct.upper()}_INIT sets it"), face["call"], operand, face.get("text", "").strip("\n"),
+        face.get("defaults", ""), groups, face.get("queues", "Queues it on `stream`."), prepare, prepare.call if prepare else face["prepared_by"],
+        workspace, readings, face.get("python", True), like, arguments,
     )  # fmt: skip
-    if ("workspace" in f.order) != (out.workspace is not None):
-        _fail(path, "workspace", "an op with a workspace has [face.workspace], which says what its size depends on, and no other")
-    for reading in filter(None, (out.prepare, out.workspace)):
-        if unknown := set(reading.reads) - {m.name for m in out.members}:
+    if "workspace" in f.order and not out.workspace:
+        _fail(path, "workspace", "an op with a workspace has [face.workspace], which says what its size depends on")
+    for reading in readings:
+        if unknown := {*reading.reads, *reading.nulls, *reading.others, *reading.any} - {m.name for m in out.members}:
             _fail(path, "reads", f"{', '.join(sorted(unknown))}: no member")
-    if missing := set(_needed(f)) - {m.sets for m in out.members}:
+    if missing := set(_needed(f)) - {m.sets for m in [*out.members, *arguments]}:
         _fail(path, "members", f"{', '.join(sorted(missing))} missing: a caller must be able to give every size and argument")
     return out
 
 
+def _of_all(f: Family, families: Iterable[Family]) -> Family:
+    """The family with the sizes of all that serve its op, and their words."""
+    sizes = dict(f.sizes)
+    for other in families:
+        for name, row in other.sizes.items() if other.op == f.op else ():
+            sizes[name] = row | sizes.get(name, {})
+    return replace(f, sizes=sizes)
+
+
+def _family(path: Path, table: Mapping, families: Mapping[str, Family], ops: Mapping[str, Family]) -> Family:
+    """Whose sizes, arguments and rules the op has: its own, or with a `family` those of all that serve it."""
+    if "family" not in table:
+        return ops[path.parent.name]
+    if table["family"] not in families:
+        _fail(path, "family", f"'{table['family']}' is no family: it says whose sizes, arguments and rules the op has")
+    return _of_all(families[table["family"]], families.values())
+
+
 def load(root: Path, families: Mapping[str, Family], ops: Mapping[str, Family] = {}) -> list[Face]:
-    """The faces of all op.toml that have one, by name. Without a `family` its sizes, arguments and rules are its own."""
-    out = []
-    for path in sorted((root / "asm/ops").glob("*/op.toml")):
-        table = tomllib.loads(path.read_text())
-        if "face" in table:
-            f = families.get(table["family"]) if "family" in table else ops[path.parent.name]
-            if not f:
-                _fail(path, "family", f"'{table.get('family')}' is no family: it says whose sizes, arguments and rules the op has")
-            out.append(_read(path, table, f))
-    return out
+    """The faces of all op.toml that have one, by name."""
+    paths = sorted((root / "asm/ops").glob("*/op.toml"))
+    tables = {path: table for path in paths if "face" in (table := tomllib.loads(path.read_text()))}
+    out: dict[str, Face] = {}
+    for path in sorted(tables, key=lambda path: "like" in tables[path]["face"]):
+        like = tables[path]["face"].get("like")
+        if like is not None and like not in out:
+            _fail(path, "like", f"'{like}' has no face with a struct of its own")
+        out[path.parent.name] = _read(path, tables[path], _family(path, tables[path], families, ops), out.get(like))
+    return [out[path.parent.name] for path in tables]
 
 
 def load_all(root: Path) -> list[Face]:

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "capi/context.h"
 
-#include <bit>
-#include <cmath>
-
 namespace nw::api {
 
 void need_product(const nw_context *context, const void *product, const char *type,
@@ -44,12 +41,6 @@ u64 zeros_of(i32 zeros) {
 u64 silu_of(i32 silu) {
     need(silu == 0 || silu == 1, "silu_gate_up = {}: must be 0 or 1", silu);
     return static_cast<u64>(silu);
-}
-
-u64 scale_of(f32 scale) {
-    need(std::isfinite(scale) && scale > 0,
-         "scale = {}: must be finite and positive; 1 / sqrt(d) as a rule", scale);
-    return std::bit_cast<u32>(scale);
 }
 
 void load(nw_context &context, const Kernel &kernel) {
@@ -106,7 +97,7 @@ void load_every(nw_context &context, const Op &op) {
         return kernels_for(context.machine.target->name, op);
     });
     for (const Kernel *kernel : kernels)
-        load(context, *kernel);
+        plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
     load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
 }
 

@@ -33,11 +33,6 @@ u64 dtype_of(i32);
 u64 zeros_of(i32);
 u64 silu_of(i32);
 
-// Bits of attention's scale, which must be finite and positive; and those for calls that do not
-// read it.
-u64 scale_of(f32);
-inline constexpr u64 any_scale = 0x3f800000; // 1
-
 // The op of nw_linear_w4a16. Throws unless the context is valid and the struct is of this version.
 Op product_of(const nw_context *, const nw_w4a16 *);
 
@@ -72,7 +67,8 @@ template <class Use> void for_block_sizes(Op op, const Use &use) {
 // Loads the default kernel for the op's parameters, which need no sizes.
 void load_default(nw_context &, const Op &);
 
-// Loads every kernel that an op with these parameters may get, whatever its sizes.
+// Loads every kernel that an op with these parameters may get, whatever its sizes, and those that
+// run before it.
 void load_every(nw_context &, const Op &);
 
 // Queues the op. `prepare`: the function that loads its kernels before a capture. `first` queues

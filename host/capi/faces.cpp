@@ -32,21 +32,23 @@ u64 word_of(std::string_view name, i32 value, std::initializer_list<Enumerator> 
     return 0;
 }
 
+// The bits of a number; -0 counts as 0.
+u64 bits_of(f32 value) { return std::bit_cast<u32>(value + 0.0f); }
+
+// i32: the sign of what is neither 0 nor 1 is part of the message.
+u64 flag_of(std::string_view name, i32 value) {
+    need(value == 0 || value == 1, "{} = {}: must be 0 or 1", name, value);
+    return static_cast<u64>(value);
+}
+
 void prepare_this(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
     load(context, op);
 }
 
-// Every kernel that an op with these words may get, and those that run before it: sizes are any.
 void prepare_every(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
-    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
-        check_shape(op);
-        return kernels_for(context.machine.target->name, op);
-    });
-    for (const Kernel *kernel : kernels)
-        plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
-    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+    load_every(context, op);
 }
 
 // The default kernel of another op that the caller launches beside this one.

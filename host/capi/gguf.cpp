@@ -36,13 +36,7 @@ void prepare_gguf(nw_context &context, Op op) {
         return load(context, op);
     constexpr u64 any_rows = 0xffffffff;
     op.m = any_rows;
-    const auto kernels = meaning(NW_INVALID_ARGUMENT, [&] {
-        check_shape(op);
-        return kernels_for(context.machine.target->name, op);
-    });
-    for (const Kernel *kernel : kernels)
-        plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
-    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+    load_every(context, op);
 }
 
 } // namespace

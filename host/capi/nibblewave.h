@@ -804,9 +804,9 @@ enum {
  *
  * with p[j] = exp(s[j] - the largest s), over all keys j, or with `causal` over j - i <= sk - sq:
  * the last query sees all keys. Products and sums are float, p is rounded towards 0 to dtype, o
- * once to the nearest. Let A be the sum of p * |v| / the sum of p, L the largest 2^-20 * (4 + scale
- * * sum over d of |q * k|) of a key, and u 2^-10 (NW_F16) or 2^-7 (NW_BF16). Before o is rounded,
- * its error is less than
+ * once to the nearest. Let A be the sum of p * |v| / the sum of p, L the largest 2^-20 * (4 +
+ * scale * sum over d of |q * k|) of a key, and u 2^-10 (NW_F16) or 2^-7 (NW_BF16). Before o is
+ * rounded, its error is less than
  *
  *     (u / 2 + L) * (A + |o|)
  *
@@ -981,10 +981,10 @@ enum {
 /*
  * Makes lists of blocks for nw_attention, causal. Listed are the first `sink` blocks, the `window`
  * ones up to and with that of m's first own key and what follows it (a block more, where 128 does
- * not divide sk - sq), all blocks for the last `last_full` blocks of queries, and those that
- * `rule` picks: ascending, the rest of a row of idx is -1. Scores are within 1e-5 * (1 + the
- * largest |e|) of the exact ones, relatively, given the means; the choice by scores is exact, and
- * the result deterministic. It queues three or four launches.
+ * not divide sk - sq), all blocks for the last `last_full` blocks of queries, and those that `rule`
+ * picks: ascending, the rest of a row of idx is -1. Scores are within 1e-5 * (1 + the largest |e|)
+ * of the exact ones, relatively, given the means; the choice by scores is exact, and the result
+ * deterministic. It queues three or four launches.
  */
 typedef struct nw_attn_select {
     size_t size;        /* sizeof(nw_attn_select); NW_ATTN_SELECT_INIT sets it */
@@ -1035,8 +1035,7 @@ NW_API nw_status nw_attention_select(nw_context *context, const nw_attn_select *
 /* Loads its kernels, and that of nw_attention_mean. Reads dtype, score, rule and d only. */
 NW_API nw_status nw_attention_select_prepare(nw_context *context, const nw_attn_select *selection);
 
-/* Bytes of workspace, with mean_k or without. Reads dtype, score, rule, b, sq, sk, h, hk and d.
- */
+/* Bytes of workspace, with mean_k or without. Reads dtype, score, rule, b, sq, sk, h, hk and d. */
 NW_API nw_status nw_attention_select_workspace_size(nw_context *context,
                                                     const nw_attn_select *selection,
                                                     uint64_t *bytes);

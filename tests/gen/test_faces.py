@@ -42,8 +42,9 @@ class Code(unittest.TestCase):
     def test_every_member_is_set(self) -> None:
         for one in FACES:
             functions, typed = c_functions.functions([one]), c_functions.typed([one])
-            for m in one.members:
+            for m in [*([] if one.like else one.members), *one.arguments]:
                 self.assertIn(f"op.{m.sets} = ", functions)
+            for m in [*one.members, *one.arguments]:
                 self.assertIn(f"op.{m.sets} = ", typed)
 
     def test_a_flag_is_no_word(self) -> None:
@@ -77,6 +78,8 @@ class Mistakes(unittest.TestCase):
             ('f32 = "NW_F32", ', "", "[face] y_type: enumerators are of f16: they must be of every word"),
             ('says = "finite, >= 0", init', 'says = "finite, >= 0", start', "[face] eps: start: no key of a member: "),
             ("operand = ", "argument = ", "[face] argument: no key of [face]"),
+            ('"finite, >= 0", init', '"finite, >= 0", when = "rows > 1", init', "[face] eps: when = `rows > 1`: rows: must be sizes or pointers of rms_norm"),
+            ('struct  = "nw_norm"', 'like    = "norm"', "[face] like: 'norm' has no face with a struct of its own"),
         ):
             with self.subTest(says):
                 self.assertIn(says, self.refused(old, new))
