@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from expressions import BYTES, ELEMENTS, ExpressionError, Writer, names_of, ordered, parse
-from family import ACCESS, ELEMENT_BYTES, INSERTED, PURPOSES, VARIANT_KEYS, Before, Family, Pointer, Rule, Value, scope_of
+from family import ACCESS, ELEMENT_BYTES, INSERTED, PURPOSES, VARIANT_KEYS, Before, Copied, Family, Pointer, Rule, Value, scope_of
 from rules import all_rules, own_rule
 from word_tables import WordTableError, expanded
 
@@ -25,6 +25,7 @@ POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional",
 VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "least", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
 BEFORE_KEYS = {"family", "when", "sets", "gives"}
+COPY_KEYS = {"copy", "when", "rows", "row", "stride"}
 
 
 class Place:
@@ -151,6 +152,12 @@ def _before(place: Place, row: Mapping) -> Before:
     return Before(row["family"], row.get("sets", {}), row["gives"], row.get("when", ""))
 
 
+def _copied(place: Place, row: Mapping) -> Copied:
+    if row.keys() != COPY_KEYS:
+        place.fail("before", "copy", f"{', '.join(sorted(row.keys() ^ COPY_KEYS))}: a copy has {', '.join(sorted(COPY_KEYS))}, and nothing else")
+    return Copied(row["copy"], row["rows"], row["row"], row["stride"], row["when"])
+
+
 def _listed_rules(place: Place, f: Family, rows: list[dict]) -> Iterator[Rule]:
     for row in rows:
         _known(place, "rules", row, RULE_KEYS)
@@ -196,6 +203,11 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
         yield "before", "when", before.when or "1", None
         for name, text in before.sets.items():
             yield "before", name, str(text), None
+    for copied in f.copies:
+        yield "before", "when", copied.when, None
+        yield "before", "rows", copied.rows, ELEMENTS
+        yield "before", "row", copied.row, BYTES
+        yield "before", "stride", copied.stride, BYTES
     for name, lengths in f.edges.items():
         for text in lengths:
             yield "edges", name, str(text), ELEMENTS
@@ -274,7 +286,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
         str(table.get("lds", {}).get("dynamic", "0")), table.get("choice", {}), table.get("slices", {}),
-        [_before(place, b) for b in table.get("before", [])], table.get("workspace", {}),
+        [_before(place, b) for b in table.get("before", []) if "copy" not in b], [_copied(place, b) for b in table.get("before", []) if "copy" in b], table.get("workspace", {}),
         table.get("promises", {}), table.get("edges", {}), table["example"],
     )  # fmt: skip
     if sorted(f.order) != sorted(table["arguments"]):

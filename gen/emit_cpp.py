@@ -255,7 +255,16 @@ class FamilyWriter:
                 strides += self.returning("u64", f"stride_of_{p.name}", stride, "const Op &o")
                 rows += f"    {{&Op::{p.name}, stride_of_{p.name}}},\n"
         table = f"constexpr RowPointer rows[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const RowPointer> rows;\n"
-        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.contiguous()}{self.operands()}{strides}{table}}} // namespace op_{f.name}\n\n"
+        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.contiguous()}{self.operands()}{strides}{table}{self.copies()}}} // namespace op_{f.name}\n\n"
+
+    def copies(self) -> str:
+        out, rows = "", ""
+        for number, copied in enumerate(self.f.copies):
+            facts = {"when": copied.when, "rows": copied.rows, "row": copied.row, "stride": copied.stride}
+            names = [f"copied_{number}_{key}" for key in facts]
+            out += "".join(self.returning("bool" if key == "when" else "u64", name, text, "const Op &o") for (key, text), name in zip(facts.items(), names))
+            rows += f"    {{&Op::{copied.argument}, {', '.join(names)}}},\n"
+        return out + (f"constexpr Copied copied[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Copied> copied;\n")
 
     def op_row(self) -> str:
         f = self.f
@@ -263,7 +272,7 @@ class FamilyWriter:
         counters, piece = (self.writer.cpp(f.workspace[key]) for key in ("counters", "piece"))
         return (
             f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, .contiguous = {ns}::contiguous, '
-            f".operands = {ns}::operands, .rows = {ns}::rows, .counters = {counters}, .piece = {piece}}},\n"
+            f".operands = {ns}::operands, .rows = {ns}::rows, .copied = {ns}::copied, .counters = {counters}, .piece = {piece}}},\n"
         )
 
     def row(self) -> tuple[str, str]:

@@ -115,6 +115,17 @@ class Before:
     when: str = ""  # else it does not run
 
 
+@dataclass(frozen=True)
+class Copied:
+    """Rows of an operand with gaps between them, which are copied next to each other into the workspace first."""
+
+    argument: str
+    rows: str  # how many
+    row: str  # bytes of one
+    stride: str  # bytes from one to the next
+    when: str
+
+
 @dataclass
 class Family:
     name: str
@@ -138,6 +149,7 @@ class Family:
     choice: dict
     slices: dict
     before: list[Before]
+    copies: list[Copied]  # of an op
     workspace: dict
     promises: dict[str, str]
     edges: dict[str, list]

@@ -51,6 +51,14 @@ void prepare_every(nw_context &context, const Op &op) {
     load_every(context, op);
 }
 
+// Where the member is 0, each kernel that an op with this value in its place may get.
+void prepare_any(nw_context &context, Op op, u64 Op::*member, u64 any) {
+    if (op.*member > 0)
+        return prepare_this(context, op);
+    op.*member = any;
+    prepare_every(context, op);
+}
+
 // The default kernel of another op that the caller launches beside this one.
 template <class Set> void prepare_also(nw_context &context, Op op, OpKind kind, const Set &set) {
     const hip::KeepCurrentDevice keep(context.device);

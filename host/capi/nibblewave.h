@@ -591,7 +591,8 @@ typedef struct nw_gguf_moe {
     /* Rows of expert_ids with gaps between them, as ggml's top-k has: slot t is entry t % ids_row
      * of row t / ids_row. The ids are gathered into the workspace first, by a copy on the stream.
      */
-    uint64_t ids_row; /* entries of a row, a divisor of slots; 0: no gaps, ids_stride is unused */
+    uint64_t ids_row;    /* entries of a row, a divisor of slots; 0: no gaps, ids_stride is
+                            unused */
     uint64_t ids_stride; /* bytes from row to row: >= 4 * ids_row, a multiple of 4 */
 } nw_gguf_moe;
 

@@ -128,6 +128,14 @@ struct Family {
     std::span<const ParameterName> parameters;
 };
 
+// Rows of an operand with gaps between them: where `when`, they are copied next to each other into
+// the workspace first. `row` and `stride` in bytes.
+struct Copied {
+    u64 Op::*argument;
+    bool (*when)(const Op &);
+    u64 (*rows)(const Op &), (*row)(const Op &), (*stride)(const Op &);
+};
+
 // An op that takes several launches.
 struct OpContract {
     OpKind op;
@@ -137,6 +145,7 @@ struct OpContract {
     void (*contiguous)(Op &); // as Family's
     std::span<const Operand> operands;
     std::span<const RowPointer> rows;
+    std::span<const Copied> copied;
     u64 counters, piece; // bytes: counters at the start of the workspace; alignment of its parts
 };
 

@@ -12,6 +12,15 @@ void launch(Modules &modules, const Step &step, const hip::Stream &stream) {
                             step.dynamic_lds, step.arguments(), stream);
 }
 
+void copy(Modules &modules, const Plan &plan, const hip::Stream &stream) {
+    const Op &op = plan.op;
+    plan.each_copy([&](const Copied &copied, u64 at) {
+        modules.device().gather(reinterpret_cast<void *>(op.workspace + at),
+                                reinterpret_cast<const void *>(op.*copied.argument),
+                                copied.stride(op), copied.row(op), copied.rows(op), stream);
+    });
+}
+
 void launch(Modules &modules, const Plan &plan, const hip::Stream &stream) {
     launch(
         modules, plan, stream, [](const Kernel &) {}, [] {});

@@ -12,8 +12,11 @@ Machine machine_of(const hip::Device &);
 // Queues one step. Allocates nothing once the kernel is loaded.
 void launch(Modules &, const Step &, const hip::Stream & = {});
 
-// Queues every launch of a plan, after checking all of them, calling ready(const Kernel &) for each
-// kernel, and first(). Throws Refusal or Error before first() if one breaks a rule.
+// Queues the copies of a plan, which precede its launches.
+void copy(Modules &, const Plan &, const hip::Stream &);
+
+// Queues every copy and launch of a plan, after checking all of them, calling ready(const Kernel &)
+// for each kernel, and first(). Throws Refusal or Error before first() if one breaks a rule.
 template <class Ready, class First>
 void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready, const First &first);
 void launch(Modules &, const Plan &, const hip::Stream & = {});
@@ -43,6 +46,7 @@ void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const
     });
     plan.each_kernel(ready);
     first();
+    copy(modules, plan, stream);
     if (count > few.size())
         return plan.each([&](const Step &step) { launch(modules, step, stream); });
     for (u64 i = 0; i < count; ++i)

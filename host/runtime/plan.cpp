@@ -55,8 +55,7 @@ u64 piece_of(const Op &op) {
 u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
     if (kernel.contract->before.empty() && kernel.contract->scratch.empty())
         return 0;
-    const OpContract *contract = contract_of(op.kind);
-    u64 at = contract ? contract->counters : 0;
+    u64 at = each_copy(contract_of(op.kind), op, [](const Copied &, u64) {});
     op.workspace = 0;
     for (const Before &before : kernel.contract->before)
         if (runs(before, kernel, op, machine))
@@ -159,13 +158,20 @@ namespace {
 
 // Plan with a kernel that takes the op.
 Plan planned(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
-    Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0, checked};
+    Plan out{op,
+             machine,
+             &kernel,
+             &kernel,
+             rows_at_a_time(op, kernel, machine),
+             0,
+             checked,
+             contract_of(op.kind)};
     if (out.rows < any_rows && op.m % out.rows) {
         const Op rest = with_rows(op, op.m % out.rows);
         if (!kernel.contract->takes_rest(rest, kernel, machine))
             out.last = cheapest_of_family(kernel, rest);
     }
-    if (contract_of(op.kind)) {
+    if (out.contract) {
         if (out.rows >= any_rows || op.m >= out.rows)
             out.workspace_bytes =
                 end_of_slice(kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
@@ -210,31 +216,38 @@ u64 workspace_for_any(const Op &op, const Machine &machine) {
 }
 
 void check_operands(const Plan &p) {
-    const OpContract *contract = contract_of(p.op.kind);
-    if (!contract)
+    if (!p.contract)
         return;
-    contract->check_operands(p.op);
+    p.contract->check_operands(p.op);
     // Without slices: enough for any kernel, which is the size that callers query.
     const u64 least = p.rows < any_rows ? p.workspace_bytes : workspace_for_any(p.op, p.machine);
     if (p.op.workspace_bytes < least)
-        throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", contract->name,
+        throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", p.contract->name,
                                 p.op.workspace_bytes, least));
 }
 
 u64 slice_count(const Plan &p) { return p.rows < any_rows ? ceil_div(p.op.m, p.rows) : 1; }
 
-u64 after_counters(const Plan &p) {
-    const OpContract *contract = contract_of(p.op.kind);
-    return contract ? contract->counters : 0;
+bool Plan::copies() const {
+    return contract && std::ranges::any_of(contract->copied, [&](auto &c) { return c.when(op); });
+}
+
+u64 after_copies(const Plan &p) {
+    return p.each_copy([](const Copied &, u64) {});
 }
 
 Slice slice(const Plan &p, u64 number) {
+    Slice out{p.op, p.kernel};
+    p.each_copy(
+        [&](const Copied &copied, u64 at) { out.op.*copied.argument = p.op.workspace + at; });
     if (p.rows >= any_rows)
-        return {p.op, p.kernel};
-    const u64 first = number * p.rows, m = std::min(p.rows, p.op.m - first);
-    Slice out{with_rows(p.op, m), m == p.rows ? p.kernel : p.last};
-    if (const OpContract *contract = contract_of(p.op.kind))
-        for (const RowPointer &rows : contract->rows)
+        return out;
+    const u64 first = number * p.rows;
+    out.op.m = std::min(p.rows, p.op.m - first);
+    if (out.op.m < p.rows)
+        out.kernel = p.last;
+    if (p.contract)
+        for (const RowPointer &rows : p.contract->rows)
             out.op.*rows.pointer += first * rows.stride(p.op);
     return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The launches of an op in order, each with kernel, arguments and grid. An op with more rows than
 // its kernel supports is split into slices. Conversions and lists that a kernel reads are launches
-// before it, with results in the workspace.
+// before it, with results in the workspace. Copies of operands precede all of them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -36,12 +36,16 @@ struct Plan {
     u64 rows;                    // per slice
     u64 workspace_bytes;         // required size of op.workspace
     const Family *checked;       // result of check_shape()
+    const OpContract *contract;  // of an op of several launches
 
     // One launch whose arguments are all the op's.
     bool is_one_step() const {
         return kernel->contract->before.empty() && kernel->contract->scratch.empty() &&
-               rows >= op.m;
+               rows >= op.m && !copies();
     }
+    bool copies() const;
+    // Calls use(const Copied &, workspace offset) for each copy; returns the end of the last one.
+    template <class Use> u64 each_copy(const Use &use) const;
     // Calls use(const Step &) for each launch in order. Throws as step() does.
     template <class Use> void each(const Use &use) const;
     // Calls use(const Kernel &) for each kernel, once for equal slices; needs no pointers.
@@ -71,7 +75,23 @@ struct Slice {
     const Kernel *kernel;
 };
 u64 slice_count(const Plan &);
-u64 after_counters(const Plan &); // workspace offset of the first result
+u64 after_copies(const Plan &); // workspace offset of the first result of a launch
+template <class Use> u64 each_copy(const OpContract *contract, const Op &op, const Use &use) {
+    if (!contract)
+        return 0;
+    u64 at = contract->counters;
+    for (const Copied &copied : contract->copied) {
+        if (!copied.when(op))
+            continue;
+        at = round_up(at, contract->piece);
+        use(copied, at);
+        at += copied.rows(op) * copied.row(op);
+    }
+    return at;
+}
+template <class Use> u64 Plan::each_copy(const Use &use) const {
+    return nw::each_copy(contract, op, use);
+}
 Slice slice(const Plan &, u64 number);
 bool runs(const Before &, const Kernel &product, const Op &, const Machine &);
 const Kernel &kernel_before(const Before &, const Kernel &product, const Op &, const Machine &);
@@ -103,7 +123,7 @@ u64 Plan::steps_of(const Kernel &product, const Op &of, u64 at, const Use &use) 
 template <class Use> void Plan::each(const Use &use) const {
     for (u64 i = 0; i < slice_count(*this); ++i) {
         const Slice s = slice(*this, i);
-        steps_of(*s.kernel, s.op, after_counters(*this), use);
+        steps_of(*s.kernel, s.op, after_copies(*this), use);
     }
 }
 

@@ -157,8 +157,9 @@ TEST_CASE("gguf moe act: what is refused, with its value and the rule") {
     refused([](P &p) { p.w_expert = 2; }, "w_expert = 2:", invalid);
     refused([](P &p) { p.w_row = 1; }, "w_row = 1:", invalid);
     refused([](P &p) { p.bias_row = 6; }, "bias_row = 6:", invalid);
-    refused([](P &p) { p.alpha = -1; }, "alpha = 0xbf800000:", invalid);
-    refused([](P &p) { p.limit = NAN; }, "limit = 0x7fc00000:", invalid);
+    refused([](P &p) { p.alpha = -1; }, "alpha = -1: must be finite and at least 0", invalid);
+    refused([](P &p) { p.limit = NAN; }, "limit = nan: must be at least 0; infinity for none",
+            invalid);
     refused([](P &p) { p.expert_ids = nullptr; }, "expert_ids is null", invalid);
     refused([](P &p) { --p.workspace_bytes; }, "workspace_bytes = ", invalid);
 }

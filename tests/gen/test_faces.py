@@ -47,6 +47,11 @@ class Code(unittest.TestCase):
             for m in [*one.members, *one.arguments]:
                 self.assertIn(f"op.{m.sets} = ", typed)
 
+    def test_what_is_not_read(self) -> None:
+        functions = c_functions.functions([one for one in FACES if one.op == "moe_gguf_act"])
+        self.assertIn('if (o.act == word("swiglu")) op.alpha = bits_of(p->alpha);', functions)
+        self.assertIn("op.alpha = 1071242019;", functions)  # the example's, where a call reads other members
+
     def test_a_flag_is_no_word(self) -> None:
         typed = c_functions.typed([one for one in FACES if one.op == "linear_w4a8"])
         self.assertIn("bool silu{};", typed)
