@@ -18,13 +18,14 @@ from word_tables import WordTableError, expanded
 
 FAMILY_KEYS = {
     "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
-    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "edges", "example", "face",
+    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "edges", "example", "face", "served_by",
 }  # fmt: skip
 SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
 VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "least", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
 BEFORE_KEYS = {"family", "when", "sets", "gives"}
+OP_BEFORE_KEYS = BEFORE_KEYS | {"of", "then"}
 COPY_KEYS = {"copy", "when", "rows", "row", "stride"}
 
 
@@ -148,8 +149,8 @@ def _arguments(place: Place, table: Mapping) -> tuple[dict[str, Pointer], dict[s
 
 
 def _before(place: Place, row: Mapping) -> Before:
-    _known(place, "before", row, BEFORE_KEYS)
-    return Before(row["family"], row.get("sets", {}), row["gives"], row.get("when", ""))
+    _known(place, "before", row, OP_BEFORE_KEYS if "of" in row else BEFORE_KEYS)
+    return Before(row["family"], row.get("sets", {}), row["gives"], row.get("when", ""), row.get("of", ""), row.get("then", {}))
 
 
 def _copied(place: Place, row: Mapping) -> Copied:
@@ -201,7 +202,7 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
             yield "workspace", name, str(text), None
     for before in f.before:
         yield "before", "when", before.when or "1", None
-        for name, text in before.sets.items():
+        for name, text in (before.sets | before.then).items():
             yield "before", name, str(text), None
     for copied in f.copies:
         yield "before", "when", copied.when, None
@@ -286,7 +287,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
         str(table.get("lds", {}).get("dynamic", "0")), table.get("choice", {}), table.get("slices", {}),
-        [_before(place, b) for b in table.get("before", []) if "copy" not in b], [_copied(place, b) for b in table.get("before", []) if "copy" in b], table.get("workspace", {}),
+        [_before(place, b) for b in table.get("before", []) if "copy" not in b], [_copied(place, b) for b in table.get("before", []) if "copy" in b], table.get("served_by", []), table.get("workspace", {}),
         table.get("promises", {}), table.get("edges", {}), table["example"],
     )  # fmt: skip
     if sorted(f.order) != sorted(table["arguments"]):
@@ -339,6 +340,9 @@ def load_op(root: Path, path: Path) -> Family:
     for key in given:
         if getattr(f, key) != given[key] and key != "template":
             place.fail("", key, "an op has none: its families have")
+    for before in f.before:
+        if before.of not in f.served_by:
+            place.fail("before", "of", f"'{before.of}': must be one of served_by, {', '.join(f.served_by) or 'which is empty'}")
     return _with_rules(f, place, listed_rules, {})
 
 

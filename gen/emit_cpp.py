@@ -209,8 +209,15 @@ class FamilyWriter:
             out += f"constexpr Gives gives_{number}[] = {{\n{gives}}};\n"
             if before.when:
                 out += self.returning("bool", f"before_{number}_when", before.when)
-            rows += f'    {{"{before.family}", {f"before_{number}_when" if before.when else "nullptr"}, before_{number}, gives_{number}}},\n'
-        return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")
+            row = f'{{"{before.family}", {f"before_{number}_when" if before.when else "nullptr"}, before_{number}, gives_{number}}}'
+            if before.of:
+                then = self.body()
+                then.lines += [f"o.{name} = {then.value(text)};" for name, text in before.then.items()]
+                out += self.function(f"void then_{number}(Op &o)", then)
+                row = f"{{OpKind::{before.of}, {row}, then_{number}}}"
+            rows += f"    {row},\n"
+        kind = "Before" if self.f.variants else "OpBefore"
+        return out + (f"constexpr {kind} before[] = {{\n{rows}}};\n" if rows else f"constexpr std::span<const {kind}> before;\n")
 
     def operands(self) -> str:
         """Every pointer argument with its size in bytes, 0 where the contract requires null."""
@@ -255,7 +262,11 @@ class FamilyWriter:
                 strides += self.returning("u64", f"stride_of_{p.name}", stride, "const Op &o")
                 rows += f"    {{&Op::{p.name}, stride_of_{p.name}}},\n"
         table = f"constexpr RowPointer rows[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const RowPointer> rows;\n"
-        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.contiguous()}{self.operands()}{strides}{table}{self.copies()}}} // namespace op_{f.name}\n\n"
+        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.contiguous()}{self.operands()}{strides}{table}{self.copies()}{self.befores()}{self.served_by()}}} // namespace op_{f.name}\n\n"
+
+    def served_by(self) -> str:
+        kinds = ", ".join(f"OpKind::{op}" for op in self.f.served_by)
+        return f"constexpr OpKind served_by[] = {{{kinds}}};\n" if kinds else "constexpr std::span<const OpKind> served_by;\n"
 
     def copies(self) -> str:
         out, rows = "", ""
@@ -272,7 +283,7 @@ class FamilyWriter:
         counters, piece = (self.writer.cpp(f.workspace[key]) for key in ("counters", "piece"))
         return (
             f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, .contiguous = {ns}::contiguous, '
-            f".operands = {ns}::operands, .rows = {ns}::rows, .copied = {ns}::copied, .counters = {counters}, .piece = {piece}}},\n"
+            f".operands = {ns}::operands, .rows = {ns}::rows, .copied = {ns}::copied, .before = {ns}::before, .served_by = {ns}::served_by, .counters = {counters}, .piece = {piece}}},\n"
         )
 
     def row(self) -> tuple[str, str]:
@@ -382,7 +393,7 @@ def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts
         "op_fields.inc": "".join(f"u64 {n} = {'automatic' if chosen else 0};\n" for n, chosen in op_fields(every).items()),
         "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
         "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
-        "op_names.inc": _op_names(sorted({f.op for f in every if f.purpose == "library"}), every, words),
+        "op_names.inc": _op_names(sorted({f.op for f in every if f.purpose == "library" and not f.served_by}), every, words),
         "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(every)),
         "op_words.inc": "".join(map(_op_word_lists, ops.values())),
         "contracts.inc": contracts,

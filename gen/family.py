@@ -113,6 +113,8 @@ class Before:
     sets: Mapping[str, str | int]
     gives: Mapping[str, str]
     when: str = ""  # else it does not run
+    of: str = ""  # of an op that others serve: the one that it precedes
+    then: Mapping[str, str | int] = field(default_factory=dict)  # values of that op once its results are there
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ class Family:
     slices: dict
     before: list[Before]
     copies: list[Copied]  # of an op
+    served_by: list[str]  # of an op without families: the ops that serve it, of which the first that has kernels is taken
     workspace: dict
     promises: dict[str, str]
     edges: dict[str, list]

@@ -13,44 +13,12 @@
 #include "runtime/files.h"
 #include "runtime/force.h"
 
+static_assert(NW_PER_ROW == nw::per_row);
 static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's project() disagree");
 
 namespace nw::api {
 
-Op product_of(const nw_context *context, const nw_w4a16 *p) {
-    need_product(context, p, "nw_w4a16", sizeof *p);
-    static_assert(NW_PER_ROW == per_row);
-    Op op{.kind = OpKind::linear_w4a16};
-    op.silu = silu_of(p->silu_gate_up);
-    op.dtype = dtype_of(p->dtype);
-    op.zeros = zeros_of(p->zeros);
-    op.m = p->m;
-    op.n = p->n;
-    op.k = p->k;
-    op.group = p->group;
-    op.a = address(p->a);
-    op.w = address(p->w);
-    op.s = address(p->s);
-    op.z = address(p->z);
-    op.bias = address(p->bias);
-    op.c = address(p->c);
-    op.w_stride = p->w_stride;
-    op.s_stride = p->s_stride;
-    op.z_stride = p->z_stride;
-    return op;
-}
-
 namespace {
-
-void prepare(nw_context &context, const Op &op) {
-    const hip::KeepCurrentDevice keep(context.device);
-    if (op.zeros == word("carrier")) {
-        Op carriers = op;
-        carriers.kind = OpKind::carriers;
-        load(context, choose(context.machine.target->name, carriers));
-    }
-    for_rows(op, [&](const Op &of) { load(context, of); });
-}
 
 std::unique_ptr<nw_context> create(const char *directory) {
     need(!directory || *directory, "kernel_directory = \"\": must be a directory, or null");
@@ -105,26 +73,6 @@ void nw_context_destroy(nw_context *context) { delete context; }
 
 const char *nw_context_gfx(const nw_context *context) {
     return context ? context->device.info().gfx.c_str() : "";
-}
-
-nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream) {
-    return api::guarded([&] {
-        const Op op = api::product_of(context, product); // context may be null before this
-        api::launch(*context, op, stream, "nw_prepare");
-    });
-}
-
-nw_status nw_prepare(nw_context *context, const nw_w4a16 *product) {
-    return api::guarded([&] {
-        const Op op = api::product_of(context, product);
-        api::prepare(*context, op);
-    });
-}
-
-// 0: no kernel of this version keeps anything in device memory.
-nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes) {
-    return api::bytes_call(
-        bytes, [&] { return api::workspace_of(*context, api::product_of(context, product)); });
 }
 
 uint64_t nw_weight_row_stride(const char *gfx, uint32_t k) {

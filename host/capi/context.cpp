@@ -14,35 +14,6 @@ void need_product(const nw_context *context, const void *product, const char *ty
          said, type, size, NW_VERSION_MAJOR, NW_VERSION_MINOR, NW_VERSION_PATCH);
 }
 
-u64 dtype_of(i32 dtype) {
-    need(dtype == NW_BF16 || dtype == NW_F16, "dtype = {}: must be NW_BF16 ({}) or NW_F16 ({})",
-         dtype, int{NW_BF16}, int{NW_F16});
-    return dtype == NW_BF16 ? word("bf16") : word("f16");
-}
-
-u64 zeros_of(i32 zeros) {
-    switch (zeros) {
-    case NW_ZEROS_EIGHT:
-        return word("");
-    case NW_ZEROS_PACKED:
-        return word("zp");
-    case NW_ZEROS_TYPED:
-        return word("zt");
-    case NW_ZEROS_CARRIER:
-        return word("carrier");
-    }
-    need(false,
-         "zeros = {}: must be NW_ZEROS_EIGHT ({}), _PACKED ({}), _TYPED ({}) or _CARRIER ({})",
-         zeros, int{NW_ZEROS_EIGHT}, int{NW_ZEROS_PACKED}, int{NW_ZEROS_TYPED},
-         int{NW_ZEROS_CARRIER});
-    return word("");
-}
-
-u64 silu_of(i32 silu) {
-    need(silu == 0 || silu == 1, "silu_gate_up = {}: must be 0 or 1", silu);
-    return static_cast<u64>(silu);
-}
-
 void load(nw_context &context, const Kernel &kernel) {
     meaning(NW_NO_KERNEL_FILES, [&] { context.modules.function(kernel); });
 }
@@ -92,6 +63,9 @@ void load_default(nw_context &context, const Op &op) {
 }
 
 void load_every(nw_context &context, const Op &op) {
+    const OpContract *contract = contract_of(op.kind);
+    if (contract && !contract->served_by.empty())
+        return load(context, op); // has no kernels of its own
     const auto kernels = meaning(NW_UNSUPPORTED, [&] {
         check_shape(op);
         return kernels_for(context.machine.target->name, op);
@@ -101,19 +75,13 @@ void load_every(nw_context &context, const Op &op) {
     load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
 }
 
-void launch(nw_context &context, const Op &op, void *handle, const char *prepare,
-            const std::function<void(const hip::Stream &)> &first) {
+void launch(nw_context &context, const Op &op, void *handle, const char *prepare) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
     const Plan plan = plan_of(context, op, true);
     meaning(NW_INVALID_ARGUMENT, [&] {
-        launch(
-            context.modules, plan, stream,
-            [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); },
-            [&] {
-                if (first)
-                    first(stream);
-            });
+        launch(context.modules, plan, stream,
+               [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); });
     });
 }
 

@@ -46,9 +46,26 @@ void prepare_this(nw_context &context, const Op &op) {
     load(context, op);
 }
 
+// Nothing for an op that no kernel serves.
+void prepare_if_served(nw_context &context, const Op &op) {
+    if (is_served(context.machine.target->name, op))
+        prepare_this(context, op);
+}
+
 void prepare_every(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
     load_every(context, op);
+}
+
+// Calls use(const Op &) with the op, or where the member is 0 with each of these values.
+template <class Use>
+void for_each_of(Op op, u64 Op::*member, std::initializer_list<u64> values, const Use &use) {
+    if (op.*member > 0)
+        return use(op);
+    for (const u64 value : values) {
+        op.*member = value;
+        use(op);
+    }
 }
 
 // Where the member is 0, each kernel that an op with this value in its place may get.

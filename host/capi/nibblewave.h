@@ -129,7 +129,7 @@ enum {
 #define NW_PER_ROW UINT32_MAX
 
 /*
- * Y[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G]  (+ bias[n])
+ * Y[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G] (+ bias[n])
  *
  * C[m, n] = Y[m, n], or with silu_gate_up C[m, i] = SiLU(Y[m, i]) * Y[m, i + N/2]
  *
@@ -203,6 +203,10 @@ NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product,
 NW_API nw_status nw_permuted_linear_w4a16(nw_context *context, const nw_w4a16 *product,
                                           const void *perm, void *stream);
 
+/* Loads the kernels of both, so that a launch loads none. Reads dtype, zeros, m, n, k and group of
+ * the product; where nw_permuted_linear_w4a16 refuses these, loads nw_permute's alone. */
+NW_API nw_status nw_permute_prepare(nw_context *context, const nw_w4a16 *product);
+
 /* Queues y[m, k] = a[m, perm[k]] on `stream`. */
 typedef struct nw_permutation {
     size_t size;      /* sizeof(nw_permutation); NW_PERMUTATION_INIT sets it */
@@ -217,10 +221,6 @@ typedef struct nw_permutation {
     { sizeof(nw_permutation), 0, 0, NULL, NULL, NULL }
 
 NW_API nw_status nw_permute(nw_context *context, const nw_permutation *permutation, void *stream);
-
-/* Loads the kernels of both, so that a launch loads none. Reads dtype, zeros, m, n, k and group of
- * the product; where nw_permuted_linear_w4a16 refuses these, loads nw_permute's alone. */
-NW_API nw_status nw_permute_prepare(nw_context *context, const nw_w4a16 *product);
 
 /* Queues nw_linear_w4a16 of a[:, perm], to the bit, for every product that it takes with k <=
  * 32768: as nw_permuted_linear_w4a16 where that takes it, else nw_permute into `workspace`, then
@@ -384,11 +384,12 @@ typedef struct nw_moe_w4a16 {
     const void *bias; /* [experts, N] contiguous, or null */
     void *c;          /* [slots, N], or [slots, N/2]; contiguous; overlaps nothing else */
 
-    const int32_t *expert_ids;       /* [blocks] */
-    const int32_t *sorted_token_ids; /* [blocks, block_size_m]: slots; or null: 0, 1, 2, ... */
-    const float *topk_weights;       /* [slots], or null: 1 */
-    const int32_t *num_tokens_post_padded; /* one number: blocks that start at or after this
-                                              index of sorted_token_ids are skipped; or null */
+    const int32_t *expert_ids;             /* [blocks] */
+    const int32_t *sorted_token_ids;       /* [blocks, block_size_m]: slots; or null: 0, 1, 2,
+                                              ... */
+    const float *topk_weights;             /* [slots], or null: 1 */
+    const int32_t *num_tokens_post_padded; /* one number: blocks that start at or after this index
+                                              of sorted_token_ids are skipped; or null */
 
     /* Bytes: row strides as in nw_w4a16; expert strides of at least an expert's rows, of the same
      * alignment, < 2^32. */
@@ -407,8 +408,8 @@ typedef struct nw_moe_w4a16 {
 NW_API nw_status nw_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
                                      void *stream);
 
-/* As nw_prepare. Reads dtype, zeros, silu_gate_up, block_size_m, n, k and group only; block_size_m
- * = 0 means all block sizes. Loads the kernel of nw_moe_align too. */
+/* As nw_prepare. Reads dtype, zeros, silu_gate_up, block_size_m, n, k and group only;
+ * block_size_m = 0 means all block sizes. Loads the kernel of nw_moe_align too. */
 NW_API nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product);
 
 /* As nw_workspace_size. Reads what nw_moe_prepare reads; 0 in this version. */
@@ -452,13 +453,14 @@ typedef struct nw_moe_routing {
     uint32_t slots;        /* tokens times top_k, 1..2^30-1 */
     uint32_t experts;      /* 1..512 */
     uint32_t block_size_m; /* as in nw_moe_w4a16 */
-    uint32_t blocks; /* capacity of the lists, >= nw_moe_blocks(); blocks * block_size_m < 2^30 */
+    uint32_t blocks;       /* capacity of the lists, >= nw_moe_blocks(); blocks * block_size_m <
+                              2^30 */
 
-    const int32_t *topk_ids;   /* [slots]: experts */
-    int32_t *sorted_token_ids; /* [blocks, block_size_m] */
-    int32_t *expert_ids;       /* [blocks] */
-    int32_t
-        *num_tokens_post_padded; /* one number: entries in blocks of an expert, padding included */
+    const int32_t *topk_ids;         /* [slots]: experts */
+    int32_t *sorted_token_ids;       /* [blocks, block_size_m] */
+    int32_t *expert_ids;             /* [blocks] */
+    int32_t *num_tokens_post_padded; /* one number: entries in blocks of an expert, padding
+                                        included */
 } nw_moe_routing;
 
 #define NW_MOE_ROUTING_INIT                                                                        \

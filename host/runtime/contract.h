@@ -136,6 +136,14 @@ struct Copied {
     u64 (*rows)(const Op &), (*row)(const Op &), (*stride)(const Op &);
 };
 
+// A launch before all others of an op that others serve, where `of` serves it; then(op): what that
+// op has beside its results.
+struct OpBefore {
+    OpKind of;
+    Before before;
+    void (*then)(Op &);
+};
+
 // An op that takes several launches.
 struct OpContract {
     OpKind op;
@@ -146,6 +154,8 @@ struct OpContract {
     std::span<const Operand> operands;
     std::span<const RowPointer> rows;
     std::span<const Copied> copied;
+    std::span<const OpBefore> before;
+    std::span<const OpKind> served_by; // ops, of which the first that has kernels is taken; or none
     u64 counters, piece; // bytes: counters at the start of the workspace; alignment of its parts
 };
 

@@ -14,7 +14,7 @@ void launch(Modules &modules, const Step &step, const hip::Stream &stream) {
 
 void copy(Modules &modules, const Plan &plan, const hip::Stream &stream) {
     const Op &op = plan.op;
-    plan.each_copy([&](const Copied &copied, u64 at) {
+    each_copy(plan.contract, op, [&](const Copied &copied, u64 at) {
         modules.device().gather(reinterpret_cast<void *>(op.workspace + at),
                                 reinterpret_cast<const void *>(op.*copied.argument),
                                 copied.stride(op), copied.row(op), copied.rows(op), stream);
@@ -22,8 +22,7 @@ void copy(Modules &modules, const Plan &plan, const hip::Stream &stream) {
 }
 
 void launch(Modules &modules, const Plan &plan, const hip::Stream &stream) {
-    launch(
-        modules, plan, stream, [](const Kernel &) {}, [] {});
+    launch(modules, plan, stream, [](const Kernel &) {});
 }
 
 void launch(Modules &modules, const Op &op, const hip::Stream &stream) {

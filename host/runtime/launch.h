@@ -16,9 +16,9 @@ void launch(Modules &, const Step &, const hip::Stream & = {});
 void copy(Modules &, const Plan &, const hip::Stream &);
 
 // Queues every copy and launch of a plan, after checking all of them, calling ready(const Kernel &)
-// for each kernel, and first(). Throws Refusal or Error before first() if one breaks a rule.
-template <class Ready, class First>
-void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready, const First &first);
+// for each kernel. Throws Refusal or Error before the first launch if one breaks a rule.
+template <class Ready>
+void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready);
 void launch(Modules &, const Plan &, const hip::Stream & = {});
 
 // Queues an op with the chosen kernel.
@@ -27,14 +27,12 @@ void launch(Modules &, const Op &, const hip::Stream & = {});
 // Queues one launch of the given kernel for an op with all its arguments.
 void launch(Modules &, const Kernel &, const Op &, const hip::Stream & = {});
 
-template <class Ready, class First>
-void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const Ready &ready,
-            const First &first) {
+template <class Ready>
+void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const Ready &ready) {
     check_operands(plan);
     if (plan.is_one_step()) {
         const Step one = step(*plan.kernel, plan.op, plan.machine, plan.checked);
         ready(*one.kernel);
-        first();
         return launch(modules, one, stream);
     }
     std::array<Step, 8> few; // longer plans are made twice: checks precede the first launch
@@ -45,7 +43,6 @@ void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const
         ++count;
     });
     plan.each_kernel(ready);
-    first();
     copy(modules, plan, stream);
     if (count > few.size())
         return plan.each([&](const Step &step) { launch(modules, step, stream); });

@@ -51,12 +51,22 @@ u64 piece_of(const Op &op) {
     return contract ? contract->piece : 1;
 }
 
+bool has_first(const OpContract *contract, const Kernel &kernel, const Op &op,
+               const Machine &machine) {
+    return contract &&
+           (std::ranges::any_of(contract->copied, [&](auto &c) { return c.when(op); }) ||
+            std::ranges::any_of(contract->before, [&](const OpBefore &first) {
+                return first.of == op.kind && runs(first.before, kernel, op, machine);
+            }));
+}
+
 // Workspace bytes used by the launches of a slice; 0 if they keep nothing there.
-u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
-    if (kernel.contract->before.empty() && kernel.contract->scratch.empty())
+u64 end_of_slice(const OpContract *contract, const Kernel &kernel, Op op, const Machine &machine) {
+    if (kernel.contract->before.empty() && kernel.contract->scratch.empty() &&
+        !has_first(contract, kernel, op, machine))
         return 0;
-    u64 at = each_copy(contract_of(op.kind), op, [](const Copied &, u64) {});
     op.workspace = 0;
+    u64 at = first_results(contract, kernel, op, machine, [](const Made &) {});
     for (const Before &before : kernel.contract->before)
         if (runs(before, kernel, op, machine))
             made_before(before, kernel, op, machine, at);
@@ -156,31 +166,71 @@ void place_scratch(const Kernel &kernel, Op &op, const Machine &machine, u64 &at
 
 namespace {
 
+// The op that serves this one: the first of the contract's that has kernels. Throws Refusal.
+Op served(const OpContract &contract, const Op &op, const Machine &machine) {
+    Op out = op;
+    for (const OpKind kind : contract.served_by) {
+        out.kind = kind;
+        if (kind == contract.served_by.back() || is_served(machine.target->name, out))
+            break;
+    }
+    check_shape(out);
+    for (const OpBefore &first : contract.before)
+        if (first.of == out.kind)
+            find_family(first.before.family)->check_shape(first.before.op(out, Kernel{}, machine));
+    return out;
+}
+
 // Plan with a kernel that takes the op.
-Plan planned(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
-    Plan out{op,
-             machine,
-             &kernel,
-             &kernel,
-             rows_at_a_time(op, kernel, machine),
-             0,
-             checked,
-             contract_of(op.kind)};
+Plan planned(const OpContract *contract, const Op &op, const Kernel &kernel, const Machine &machine,
+             const Family *checked) {
+    Plan out{.op = op,
+             .machine = machine,
+             .kernel = &kernel,
+             .last = &kernel,
+             .rows = rows_at_a_time(op, kernel, machine),
+             .workspace_bytes = 0,
+             .checked = checked,
+             .contract = contract,
+             .first = has_first(contract, kernel, op, machine)};
     if (out.rows < any_rows && op.m % out.rows) {
         const Op rest = with_rows(op, op.m % out.rows);
         if (!kernel.contract->takes_rest(rest, kernel, machine))
             out.last = cheapest_of_family(kernel, rest);
     }
-    if (out.contract) {
+    if (contract) {
         if (out.rows >= any_rows || op.m >= out.rows)
-            out.workspace_bytes =
-                end_of_slice(kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
+            out.workspace_bytes = end_of_slice(
+                contract, kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
         if (out.rows < any_rows && op.m % out.rows)
-            out.workspace_bytes =
-                std::max(out.workspace_bytes,
-                         end_of_slice(*out.last, with_rows(op, op.m % out.rows), machine));
+            out.workspace_bytes = std::max(
+                out.workspace_bytes,
+                end_of_slice(contract, *out.last, with_rows(op, op.m % out.rows), machine));
     }
     return out;
+}
+
+u64 workspace_for_any(const OpContract *contract, const Op &op, const Machine &machine) {
+    u64 most = 0;
+    for (const Kernel *kernel : kernels_for(machine.target->name, op, References::with)) {
+        const u64 rows = rows_at_a_time(op, *kernel, machine);
+        if (rows >= any_rows) {
+            most = std::max(most, end_of_slice(contract, *kernel, op, machine));
+            continue;
+        }
+        // Scratch grows with the rows, except for uneven shares.
+        const u64 by = kernel->contract->slice_step(op, *kernel, machine);
+        for (u64 m = std::min(rows, by);; m = std::min(rows, m + by)) {
+            most = std::max(most, end_of_slice(contract, *kernel, with_rows(op, m), machine));
+            if (m == rows)
+                break;
+        }
+    }
+    return most;
+}
+
+bool is_served_by_others(const OpContract *contract) {
+    return contract && !contract->served_by.empty();
 }
 
 } // namespace
@@ -189,38 +239,33 @@ Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Fami
     if (!takes(kernel, op))
         throw Error(fmt::format("{}: {} is not for {}, m = {}, n = {}, k = {}", kernel.family,
                                 kernel.symbol, kind_label(*kernel.contract, op), op.m, op.n, op.k));
-    return planned(op, kernel, machine, checked);
+    return planned(contract_of(op.kind), op, kernel, machine, checked);
 }
 
 Plan plan(const Op &op, const Machine &machine, const Family *checked) {
-    return planned(op, choose(machine.target->name, op), machine, checked);
+    const OpContract *contract = contract_of(op.kind);
+    if (!is_served_by_others(contract))
+        return planned(contract, op, choose(machine.target->name, op), machine, checked);
+    const Op of = served(*contract, op, machine);
+    return planned(contract, of, choose(machine.target->name, of), machine, nullptr);
 }
 
 u64 workspace_for_any(const Op &op, const Machine &machine) {
-    u64 most = 0;
-    for (const Kernel *kernel : kernels_for(machine.target->name, op, References::with)) {
-        const u64 rows = rows_at_a_time(op, *kernel, machine);
-        if (rows >= any_rows) {
-            most = std::max(most, end_of_slice(*kernel, op, machine));
-            continue;
-        }
-        // Scratch grows with the rows, except for uneven shares.
-        const u64 by = kernel->contract->slice_step(op, *kernel, machine);
-        for (u64 m = std::min(rows, by);; m = std::min(rows, m + by)) {
-            most = std::max(most, end_of_slice(*kernel, with_rows(op, m), machine));
-            if (m == rows)
-                break;
-        }
-    }
-    return most;
+    const OpContract *contract = contract_of(op.kind);
+    return is_served_by_others(contract)
+               ? workspace_for_any(contract, served(*contract, op, machine), machine)
+               : workspace_for_any(contract, op, machine);
 }
 
 void check_operands(const Plan &p) {
     if (!p.contract)
         return;
     p.contract->check_operands(p.op);
-    // Without slices: enough for any kernel, which is the size that callers query.
-    const u64 least = p.rows < any_rows ? p.workspace_bytes : workspace_for_any(p.op, p.machine);
+    // Without slices: enough for any kernel, which is the size that callers query. What precedes
+    // an op that others serve depends on no kernel.
+    const u64 least = p.rows < any_rows || is_served_by_others(p.contract)
+                          ? p.workspace_bytes
+                          : workspace_for_any(p.contract, p.op, p.machine);
     if (p.op.workspace_bytes < least)
         throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", p.contract->name,
                                 p.op.workspace_bytes, least));
@@ -228,27 +273,17 @@ void check_operands(const Plan &p) {
 
 u64 slice_count(const Plan &p) { return p.rows < any_rows ? ceil_div(p.op.m, p.rows) : 1; }
 
-bool Plan::copies() const {
-    return contract && std::ranges::any_of(contract->copied, [&](auto &c) { return c.when(op); });
-}
-
-u64 after_copies(const Plan &p) {
-    return p.each_copy([](const Copied &, u64) {});
-}
-
-Slice slice(const Plan &p, u64 number) {
-    Slice out{p.op, p.kernel};
-    p.each_copy(
-        [&](const Copied &copied, u64 at) { out.op.*copied.argument = p.op.workspace + at; });
+Slice slice(const Plan &p, const Op &op, u64 number) {
+    Slice out{op, p.kernel};
     if (p.rows >= any_rows)
         return out;
     const u64 first = number * p.rows;
-    out.op.m = std::min(p.rows, p.op.m - first);
+    out.op.m = std::min(p.rows, op.m - first);
     if (out.op.m < p.rows)
         out.kernel = p.last;
     if (p.contract)
         for (const RowPointer &rows : p.contract->rows)
-            out.op.*rows.pointer += first * rows.stride(p.op);
+            out.op.*rows.pointer += first * rows.stride(op);
     return out;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The launches of an op in order, each with kernel, arguments and grid. An op with more rows than
 // its kernel supports is split into slices. Conversions and lists that a kernel reads are launches
-// before it, with results in the workspace. Copies of operands precede all of them.
+// before it, with results in the workspace. What an op itself has before precedes all of them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -30,22 +30,20 @@ struct Step {
 Step step(const Kernel &, const Op &, const Machine &, const Family *checked = nullptr);
 
 struct Plan {
-    Op op;
+    Op op; // of one that others serve: the op of these
     Machine machine;
     const Kernel *kernel, *last; // of full slices; of the last slice, which may have fewer rows
     u64 rows;                    // per slice
     u64 workspace_bytes;         // required size of op.workspace
     const Family *checked;       // result of check_shape()
     const OpContract *contract;  // of an op of several launches
+    bool first;                  // with copies or launches of the op itself
 
     // One launch whose arguments are all the op's.
     bool is_one_step() const {
         return kernel->contract->before.empty() && kernel->contract->scratch.empty() &&
-               rows >= op.m && !copies();
+               rows >= op.m && !first;
     }
-    bool copies() const;
-    // Calls use(const Copied &, workspace offset) for each copy; returns the end of the last one.
-    template <class Use> u64 each_copy(const Use &use) const;
     // Calls use(const Step &) for each launch in order. Throws as step() does.
     template <class Use> void each(const Use &use) const;
     // Calls use(const Kernel &) for each kernel, once for equal slices; needs no pointers.
@@ -75,7 +73,7 @@ struct Slice {
     const Kernel *kernel;
 };
 u64 slice_count(const Plan &);
-u64 after_copies(const Plan &); // workspace offset of the first result of a launch
+Slice slice(const Plan &, const Op &, u64 number);
 template <class Use> u64 each_copy(const OpContract *contract, const Op &op, const Use &use) {
     if (!contract)
         return 0;
@@ -89,10 +87,6 @@ template <class Use> u64 each_copy(const OpContract *contract, const Op &op, con
     }
     return at;
 }
-template <class Use> u64 Plan::each_copy(const Use &use) const {
-    return nw::each_copy(contract, op, use);
-}
-Slice slice(const Plan &, u64 number);
 bool runs(const Before &, const Kernel &product, const Op &, const Machine &);
 const Kernel &kernel_before(const Before &, const Kernel &product, const Op &, const Machine &);
 const Kernel &kernel_before(const Before &, const Kernel &product); // of a family with only one
@@ -120,14 +114,38 @@ u64 Plan::steps_of(const Kernel &product, const Op &of, u64 at, const Use &use) 
     return at;
 }
 
+// What precedes all slices: sets the operands that copies and launches make, calls use(const Made
+// &) for each launch, and returns the workspace offset after their results.
+template <class Use>
+u64 first_results(const OpContract *contract, const Kernel &kernel, Op &op, const Machine &machine,
+                  const Use &use) {
+    u64 at = each_copy(contract, op, [&](const Copied &copied, u64 to) {
+        op.*copied.argument = op.workspace + to;
+    });
+    for (const OpBefore &first : contract ? contract->before : std::span<const OpBefore>{}) {
+        if (first.of != op.kind || !runs(first.before, kernel, op, machine))
+            continue;
+        use(made_before(first.before, kernel, op, machine, at));
+        first.then(op);
+    }
+    return at;
+}
+
 template <class Use> void Plan::each(const Use &use) const {
+    Op own = op;
+    const u64 at = first_results(contract, *kernel, own, machine, [&](const Made &made) {
+        use(step(*made.kernel, made.op, machine));
+    });
     for (u64 i = 0; i < slice_count(*this); ++i) {
-        const Slice s = slice(*this, i);
-        steps_of(*s.kernel, s.op, after_copies(*this), use);
+        const Slice s = slice(*this, own, i);
+        steps_of(*s.kernel, s.op, at, use);
     }
 }
 
 template <class Use> void Plan::each_kernel(const Use &use) const {
+    for (const OpBefore &first : contract ? contract->before : std::span<const OpBefore>{})
+        if (first.of == op.kind && runs(first.before, *kernel, op, machine))
+            use(kernel_before(first.before, *kernel, op, machine));
     const auto of = [&](const Kernel &product) {
         for (const Before &before : product.contract->before)
             if (runs(before, product, op, machine))

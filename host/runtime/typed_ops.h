@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ops of one launch as host code writes them down: members named as in their contracts, with types,
+// Ops as host code writes them down: members named as in their contracts, with types,
 // made from asm/ops/<op>/op.toml by gen/faces/c_functions.py. Sizes are counts of elements, strides
 // are bytes.
 #pragma once

@@ -133,8 +133,8 @@ TEST_CASE("act-order says what its workspace must be") {
         CHECK_MESSAGE(said(part), nw_last_error());
         CHECK(p.product.untouched());
     };
-    refused(nullptr, 2560, "workspace is null: must be 2560 bytes");
-    refused(workspace.data, 2559, "workspace_bytes = 2559: must be at least 2560 with m = 5");
+    refused(nullptr, 2560, "workspace is null, workspace_bytes = 2560: it must point to");
+    refused(workspace.data, 2559, "workspace_bytes = 2559: must be at least 2560");
     refused(static_cast<u8 *>(workspace.data) + 8, 2560, "16-byte aligned");
 }
 

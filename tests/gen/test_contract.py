@@ -52,6 +52,50 @@ k = 16
 """
 
 
+OP = """\
+# SPDX-License-Identifier: MIT
+# y = the sum of rows of x, whose order is given or not
+served_by = ["sums", "ordered_sums"]
+
+[sizes]
+m = { min = 1 }
+gap = {}
+
+[arguments]
+x = { read = "f32[m]" }
+workspace = { update = "u8[workspace_bytes]" }
+workspace_bytes = {}
+
+[[before]]
+copy = "x"
+when = "gap != 0"
+rows = "m"
+row = "size_4"
+stride = "size_4 + gap * size_1"
+
+[[before]]
+of = "ordered_sums"
+family = "sums"
+gives = { y = "x" }
+
+[workspace]
+counters = "0"
+piece = 16
+
+[example]
+m = 3
+gap = 0
+"""
+
+
+def load_op(text: str) -> family.Family:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "asm/ops/total/op.toml"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return contract.load_op(Path(folder), path)
+
+
 def load(text: str) -> family.Family:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -218,6 +262,19 @@ class Refused(unittest.TestCase):
         self.refused("rows = 1 }]", "rows = 1 }, { dtype = \"f16\", waves = 4 }]", "variants", "every variant has the same parameters")
         for new, unknown in (("}, wheels = 4 }", "wheels"), (', wheels = 4 }, waves = 4 }', "wheels"), ('}, purpose = "baseline" }', "purpose")):
             self.refused("}, waves = 4 }" if new[0] == "}" else " }, waves = 4 }", new, "candidates", f"{unknown}: no parameter of the variants")
+
+    def test_what_precedes_an_op(self) -> None:
+        op = load_op(OP)
+        self.assertEqual((op.served_by, op.copies[0].argument, op.before[0].of), (["sums", "ordered_sums"], "x", "ordered_sums"))
+        for old, new, says in (
+            ('of = "ordered_sums"', 'of = "sorted_sums"', "[before] of: 'sorted_sums': must be one of served_by, sums, ordered_sums"),
+            ('rows = "m"\n', "", "[before] copy: rows: a copy has copy, row, rows, stride, when, and nothing else"),
+            ('row = "size_4"', 'row = "4 * m"', "[before] row: `4 * m` is in elements"),
+            ('gives = { y', 'give = { y', "[before] give: is no key of this table"),
+        ):
+            with self.subTest(says), self.assertRaises(ValueError) as raised:
+                load_op(OP.replace(old, new))
+            self.assertIn(says, str(raised.exception))
 
     def test_no_toml(self) -> None:
         self.refused("[sizes]", "[sizes", "")

@@ -38,6 +38,12 @@ class Header(unittest.TestCase):
             c_header.with_parts("/* ---- layouts ---- */", [RMS_NORM])
 
 
+    def test_lists_and_operators(self) -> None:
+        text = c_header.header(next(one for one in FACES if one.op == "linear_w4a16"))
+        self.assertIn("\n * - decode, up to 8 rows: less than", text)
+        self.assertNotRegex(text, r"\n \* [*=<>] ")  # no line of a comment begins with an operator
+
+
 class Code(unittest.TestCase):
     def test_every_member_is_set(self) -> None:
         for one in FACES:
@@ -51,6 +57,17 @@ class Code(unittest.TestCase):
         functions = c_functions.functions([one for one in FACES if one.op == "moe_gguf_act"])
         self.assertIn('if (o.act == word("swiglu")) op.alpha = bits_of(p->alpha);', functions)
         self.assertIn("op.alpha = 1071242019;", functions)  # the example's, where a call reads other members
+
+    def test_another_struct(self) -> None:
+        functions = c_functions.functions([one for one in FACES if one.op == "act_order_w4a16"])
+        self.assertIn("nw::Op op = nw::api::linear_w4a16_op(context, product);", functions)
+        self.assertIn("op.kind = nw::OpKind::act_order_w4a16;", functions)
+        self.assertIn("const nw_w4a16 *product, const void *perm, void *workspace, uint64_t workspace_bytes, void *stream", functions)
+
+    def test_zeros_of_prepare(self) -> None:
+        functions = c_functions.functions([one for one in FACES if one.op in ("linear_w4a16", "linear_gguf")])
+        self.assertIn("for_each_of(op, &nw::Op::m, {1, 2, 3, 4, 5, 6, 7, 8}", functions)
+        self.assertIn("prepare_any(*context, op, &nw::Op::m, 4294967295u);", functions)
 
     def test_a_flag_is_no_word(self) -> None:
         typed = c_functions.typed([one for one in FACES if one.op == "linear_w4a8"])

@@ -42,7 +42,6 @@ struct Explained {
     Plan plan;
     Choice choice;
     const Kernel *standard; // the cheapest, which is the default
-    bool permute_first;     // activations of act-order, by a launch of their own
 };
 
 // With --uncertainty: the tuned shape, timed again on the model.
@@ -69,18 +68,16 @@ Op op_of(const Options &o) {
 }
 
 Explained explain(const Options &o) {
-    Op op = op_of(o), permuted = op;
-    permuted.kind = OpKind::permuted_w4a16;
-    const bool one_launch = o.act_order && is_served(o.gfx, permuted);
-    if (one_launch)
-        op = permuted;
+    Op op = op_of(o);
+    if (o.act_order)
+        op.kind = OpKind::act_order_w4a16;
     check_shape(op);
-    const Choice choice = nw::explain(o.gfx, op);
-    const Machine machine = usual_machine(o.gfx);
-    const std::string kind = kind_label(*choice.kernel->contract, op),
+    const Plan made = plan(op, usual_machine(o.gfx));
+    const Choice choice = nw::explain(o.gfx, made.op);
+    const std::string kind = kind_label(*choice.kernel->contract, made.op),
                       rows = fmt::format("m{}", o.m);
-    return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine),
-            choice, &cheapest(o.gfx, op), o.act_order && !one_launch};
+    return {kind.ends_with(rows) ? kind : kind + " " + rows, made, choice,
+            &cheapest(o.gfx, made.op)};
 }
 
 // All launches of a product with cold weights, on a device as new.
@@ -213,7 +210,7 @@ nlohmann::json to_json(const DrawnTime &time, const DrawnTime &chosen) {
 // "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
 std::string launches(const Explained &e) {
     const Plan &p = e.plan;
-    std::string out = e.permute_first ? "permute_a, then " : "";
+    std::string out;
     p.each_kernel([&](const Kernel &k) {
         if (&k != p.kernel && &k != p.last)
             out += fmt::format("{}, then ", k.symbol);
@@ -242,7 +239,7 @@ void print_resources(const Kernel &kernel) {
 
 void print(const Options &o, const Explained &e) {
     print_head(o, e, *e.choice.kernel);
-    if (e.permute_first || !e.plan.is_one_step())
+    if (!e.plan.is_one_step())
         row("launches", launches(e));
     row("because", reason(e));
     if (const Tuned *t = e.choice.tuned)
@@ -266,15 +263,15 @@ nlohmann::json to_json(const Options &o, const Explained &e, const Kernel &kerne
 
 nlohmann::json to_json(const Options &o, const Explained &e) {
     nlohmann::json out = to_json(o, e, *e.choice.kernel, why_word(e.choice.why));
-    if (!e.plan.is_one_step()) {
+    if (e.plan.first) {
+        e.plan.each_kernel([&](const Kernel &k) { out.emplace("first", k.symbol); });
+    } else if (!e.plan.is_one_step()) {
         out["route"] = {{"rows", e.plan.rows}, {"last", e.plan.last->symbol}};
         e.plan.each_kernel([&](const Kernel &k) {
             if (&k != e.plan.kernel && &k != e.plan.last)
                 out["route"]["convert"] = k.symbol;
         });
     }
-    if (e.permute_first)
-        out["first"] = "permute_a";
     if (const Tuned *t = e.choice.tuned)
         out["tuned"] = {{"n", t->n},
                         {"k", t->k},

@@ -9,7 +9,7 @@
 #include "nw/choose/launches.h"
 #include "nw/choose/row.h"
 #include "nw/product.h"
-#include "runtime/choose.h"
+#include "runtime/plan.h"
 
 namespace nw::cli {
 
@@ -38,20 +38,13 @@ Op op_of(const Options &o) {
 }
 
 Explained explain(const Options &o) {
-    Op op = op_of(o), permuted = op, permute = op;
-    permuted.kind = OpKind::permuted_moe_w4a16;
-    permute.kind = OpKind::moe_permute_a;
-    Explained out{};
-    if (o.act_order && is_served(o.gfx, permuted))
-        op = permuted;
-    else if (o.act_order) {
-        check_shape(permute);
-        out.launches.push_back(&choose(o.gfx, permute));
-    }
+    Op op = op_of(o);
+    if (o.act_order)
+        op.kind = OpKind::act_order_moe_w4a16;
     check_shape(op);
-    const Choice choice = nw::explain(o.gfx, op);
-    out.launches.push_back(choice.kernel);
-    out.forced = choice.why == Choice::Why::forced;
+    const Plan made = plan(op, usual_machine(o.gfx));
+    Explained out{.launches = {}, .forced = nw::explain(o.gfx, made.op).why == Choice::Why::forced};
+    made.each_kernel([&](const Kernel &k) { out.launches.push_back(&k); });
     return out;
 }
 
