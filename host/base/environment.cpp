@@ -21,6 +21,7 @@ constexpr std::string_view variables[] = {
     "HIPSIM_CLANG",
     "HIPSIM_COLD",
     "HIPSIM_DUMP",
+    "HIPSIM_FINDINGS",
     "HIPSIM_ISSUE_LOG",
     "HIPSIM_LEVEL",
     "HIPSIM_MATH",

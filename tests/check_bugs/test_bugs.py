@@ -186,6 +186,11 @@ class Reports(unittest.TestCase):
         freed = self.outcome("mem/use_after_free").reports[0]["allocation"]
         self.assertRegex(freed, r"^it is in hipMalloc #2, 4096 bytes at 0x\w+, which hipFree has freed$")
 
+    def test_the_access_and_the_work_item(self) -> None:
+        for name, lane, thread in (("mem/store_past_end", 31, 63), ("mem/wave64_past_end", 63, 63)):
+            report = self.outcome(name).reports[0]
+            self.assertEqual((report["access"], report["bytes"], report["lane"], report["thread"]), ("write", 4, lane, [thread, 0, 0]), name)
+
     def test_the_other_access_of_a_race(self) -> None:
         report = self.outcome("race/lds_no_barrier", check="race").reports[0]
         self.assertEqual((report["space"], report["wave"], report["lane"]), ("lds", 1, 0))

@@ -8,6 +8,7 @@
 
 #include "sim/func/choices.h"
 #include "sim/func/launch.h"
+#include "sim/func/report.h"
 
 namespace nw::sim {
 
@@ -376,9 +377,9 @@ void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &
             ? ""
             : fmt::format(", by {} (kernel + 0x{:x}{}{})", earlier.text,
                           pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line);
-    fault(w, i, Fault::Kind::checker,
-          fmt::format("wait: {} {}{} ({}); {}", name, hazard.what, before, hazard.note,
-                      hazard.remedy));
+    finding(w, i,
+            fmt::format("wait: {} {}{} ({}); {}", name, hazard.what, before, hazard.note,
+                        hazard.remedy));
 }
 
 } // namespace nw::sim

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
+#include "sim/func/report.h"
 #include "sim/isa/device.h"
 #include "sim/isa/memory_ops.h"
 #include "sim/isa/ops.h"
@@ -267,8 +268,11 @@ void InitCheck::differ(const Wave &w, const Inst &i, const std::vector<RegisterU
             set_sgpr(use.first + n, differing_s[use.first + n]);
     for (unsigned implied : {sreg::scc, sreg::exec, static_cast<u16>(sreg::exec + 1)})
         set_sgpr(implied, differing_s[implied]);
-    if (s_[sreg::exec] || (halves_ == 2 && s_[sreg::exec + 1]))
+    if (s_[sreg::exec] || (halves_ == 2 && s_[sreg::exec + 1])) {
         report(w, i, "the new EXEC", "a lane mask");
+        set_sgpr(sreg::exec, 0);
+        set_sgpr(sreg::exec + 1, 0);
+    }
 }
 
 void InitCheck::move_relative(const Wave &w, const Inst &i, const Entry &e) {
@@ -312,12 +316,21 @@ void InitCheck::require_vgpr(const Wave &w, const Inst &i, unsigned reg, const c
         require_lanes(w, i, reg, half, poisoned_lanes(w, reg, half), purpose, bits);
 }
 
+// A value is reported at its first use, and counts as initialised after it.
 void InitCheck::require_lanes(const Wave &w, const Inst &i, unsigned reg, unsigned half, u32 lanes,
                               const char *purpose, u32 bits) {
+    bool found = false;
     for_lanes(lanes, [&](unsigned l) {
-        if (shadow(reg, half).lane[l] & bits)
-            report(w, i, fmt::format("v{} of lane {}", reg, l + half * row_lanes), purpose);
+        u32 &uninitialised = shadow(reg & 255, half).lane[l];
+        if (!(uninitialised & bits))
+            return;
+        const unsigned lane = l + half * row_lanes;
+        report(w, i, fmt::format("v{} of lane {}", reg, lane), purpose, static_cast<int>(lane));
+        uninitialised &= ~bits;
+        found = true;
     });
+    if (found)
+        note(reg & 255);
 }
 
 void InitCheck::require_sgpr(const Wave &w, const Inst &i, unsigned reg, const char *purpose) {
@@ -328,13 +341,18 @@ void InitCheck::require_sgpr(const Wave &w, const Inst &i, unsigned reg, const c
                        : reg == sreg::m0  ? "m0"
                                           : fmt::format("s{}", reg);
     report(w, i, name, purpose);
+    set_sgpr(reg, 0);
 }
 
-void InitCheck::report(const Wave &w, const Inst &i, const std::string &what, const char *purpose) {
-    fault(w, i, Fault::Kind::checker,
-          fmt::format("init: {} is computed from registers, LDS or bytes behind an allocation that "
-                      "nothing has written, and is used as {}",
-                      what, purpose));
+void InitCheck::report(const Wave &w, const Inst &i, const std::string &what, const char *purpose,
+                       int lane) {
+    Report r;
+    r.lane = lane;
+    finding(w, i,
+            fmt::format("init: {} is computed from registers, LDS or bytes behind an allocation "
+                        "that nothing has written, and is used as {}",
+                        what, purpose),
+            std::move(r));
 }
 
 } // namespace nw::sim

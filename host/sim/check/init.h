@@ -96,8 +96,8 @@ private:
     void require_lanes(const Wave &, const Inst &, unsigned reg, unsigned half, u32 lanes,
                        const char *purpose, u32 bits);
     void require_sgpr(const Wave &, const Inst &, unsigned reg, const char *purpose);
-    [[noreturn]] void report(const Wave &, const Inst &, const std::string &what,
-                             const char *purpose);
+    void report(const Wave &, const Inst &, const std::string &what, const char *purpose,
+                int lane = -1);
 
     const InitFacts *facts_;
     InitShared *shared_;

@@ -234,8 +234,14 @@ void InitCheck::pass(const Wave &w, const Inst &i, unsigned half, unsigned lane,
     if (!load) {
         for (unsigned r = 0; r < registers; ++r)
             words[r] = shadow(reg + r, half).lane[lane] >> (high_half ? 16 : 0);
-        if (!place && (words[0] | words[1] | words[2] | words[3]))
-            report(w, i, fmt::format("v{} of lane {}", reg, lane), "a value stored to memory");
+        if (!place && (words[0] | words[1] | words[2] | words[3])) {
+            report(w, i, fmt::format("v{} of lane {}", reg, lane + half * row_lanes),
+                   "a value stored to memory", static_cast<int>(lane + half * row_lanes));
+            for (unsigned r = 0; r < registers; ++r) {
+                shadow(reg + r, half).lane[lane] = 0;
+                note((reg + r) & 255);
+            }
+        }
         if (place)
             std::memcpy(place, words, bytes);
         return;

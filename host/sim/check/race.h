@@ -167,8 +167,8 @@ private:
     void pass(State &);
     void use_barrier(Wave &, const Inst &, State &, u32 barrier);
     void init_barrier(Wave &, const Inst &, State &, u32 barrier);
-    [[noreturn]] void report_init(const Wave &, const Inst &, u32 barrier, const BarrierUse &other,
-                                  bool init) const;
+    void report_init(const Wave &, const Inst &, u32 barrier, const BarrierUse &other,
+                     bool init) const;
     void acquire(State &, SyncLocations &, u64 address);
     void release(State &, SyncLocations &, const std::vector<u64> &addresses, bool returns);
     void take(State &, const Knowledge &);
@@ -177,10 +177,9 @@ private:
     u32 store_news(State &);
     ShadowBlock &block(const Half &, u64 address);
 
-    [[noreturn]] void report(const Half &, u64 address, const ShadowAccess &older);
-    [[noreturn]] void report_own(const Half &, u64 address, const ShadowAccess &older,
-                                 const char *wait) const;
-    [[noreturn]] void report_lanes(const Half &, u64 address, unsigned a, unsigned b);
+    void report(const Half &, u64 address, const ShadowAccess &older);
+    void report_own(const Half &, u64 address, const ShadowAccess &older, const char *wait) const;
+    void report_lanes(const Half &, u64 address, unsigned a, unsigned b);
 
     const RaceFacts *facts_;
     RaceShared *shared_;

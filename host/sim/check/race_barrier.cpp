@@ -121,7 +121,7 @@ void RaceCheck::report_init(const Wave &w, const Inst &i, u32 barrier, const Bar
                     "put a barrier of the workgroup between s_barrier_init and all other uses",
                     w.number, init ? "uses" : "initialises", barrier, other.wave,
                     init ? "initialised" : "used", text_of(*r.other));
-    fault(w, i, Fault::Kind::checker, text, std::move(r));
+    finding(w, i, text, std::move(r));
 }
 
 } // namespace nw::sim

@@ -85,7 +85,7 @@ void RaceCheck::report(const Half &h, u64 address, const ShadowAccess &older) {
                                    who, verb(older.touch, true), text_of(*r.other), missing);
     if (!h.lds)
         text += "; " + r.allocation;
-    fault(h.w, h.i, Fault::Kind::checker, text, std::move(r));
+    finding(h.w, h.i, text, std::move(r));
 }
 
 void RaceCheck::report_own(const Half &h, u64 address, const ShadowAccess &older,
@@ -96,16 +96,17 @@ void RaceCheck::report_own(const Half &h, u64 address, const ShadowAccess &older
         "race: wave {} {} {}, which it {} at {}: nothing says that this is done; put {} between",
         h.w.number, verb(h.access.touch, false), place(address, h.lds), verb(older.touch, true),
         text_of(*r.other), wait);
-    fault(h.w, h.i, Fault::Kind::checker, text, std::move(r));
+    finding(h.w, h.i, text, std::move(r));
 }
 
 void RaceCheck::report_lanes(const Half &h, u64 address, unsigned a, unsigned b) {
     int first = static_cast<int>(a + h.half * row_lanes);
-    fault(h.w, h.i, Fault::Kind::checker,
-          fmt::format("race: lanes {} and {} of one store write different values to {}: which one "
-                      "stays is not defined",
-                      first, b + h.half * row_lanes, place(address, h.lds)),
-          details(h.w, address, h.lds, first, "lanes"));
+    finding(
+        h.w, h.i,
+        fmt::format("race: lanes {} and {} of one store write different values to {}: which one "
+                    "stays is not defined",
+                    first, b + h.half * row_lanes, place(address, h.lds)),
+        details(h.w, address, h.lds, first, "lanes"));
 }
 
 } // namespace nw::sim

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
+#include "sim/func/report.h"
 
 namespace nw::sim {
 
@@ -144,8 +145,10 @@ void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
                     if (use.bank == RegisterUse::sgpr || owner_[!high][place] == number)
                         loaded.low = loaded.high = true;
                     if (clashes(loaded, flights_[number - base_].issues, use, e.issues,
-                                *facts_->target))
+                                *facts_->target)) {
                         report(w, i, use, use.first + n, number);
+                        arrive(number); // told once: at the first use
+                    }
                 }
         }
 }
@@ -167,8 +170,8 @@ void WaitCheck::check_dealloc(const Wave &w, const Inst &i) const {
 void WaitCheck::check_end(const Wave &w, const Inst &i) const {
     if (dirty_ == nothing)
         return;
-    fault(
-        w, i, Fault::Kind::checker,
+    finding(
+        w, i,
         fmt::format("wait: what {} wrote is still in the scalar cache when the wave ends (S-077); "
                     "put s_dcache_wb before",
                     w.context->code.code->instructions[dirty_].text));
@@ -200,9 +203,9 @@ void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
 void WaitCheck::report(const Wave &w, const Inst &i, Hazard h, const char *subject,
                        u32 earlier) const {
     const HazardInfo &hazard = info(h);
-    fault(w, i, Fault::Kind::checker,
-          fmt::format("wait: {} {} ({}): {}; {}", subject, hazard.what, hazard.note,
-                      w.context->code.code->instructions[earlier].text, hazard.remedy));
+    finding(w, i,
+            fmt::format("wait: {} {} ({}): {}; {}", subject, hazard.what, hazard.note,
+                        w.context->code.code->instructions[earlier].text, hazard.remedy));
 }
 
 void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, unsigned reg,
@@ -229,12 +232,12 @@ void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, uns
             ? "scc"
             : fmt::format("{}{}", use.bank == RegisterUse::vgpr ? "v" : "s", reg);
     const bool two_loads = use.write && f.issues.on[loads] && now.on[loads];
-    fault(w, i, Fault::Kind::checker,
-          fmt::format("wait: {} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
-                      "returned{}; put {} before",
-                      name, use.write ? "overwritten" : "read", load.text,
-                      pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
-                      two_loads ? ", and loads land in any order (H-010)" : "", waits));
+    finding(w, i,
+            fmt::format("wait: {} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
+                        "returned{}; put {} before",
+                        name, use.write ? "overwritten" : "read", load.text,
+                        pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
+                        two_loads ? ", and loads land in any order (H-010)" : "", waits));
 }
 
 } // namespace nw::sim

@@ -68,10 +68,8 @@ private:
     void check_system_store(const Wave &, const Inst &) const;
     void check_dealloc(const Wave &, const Inst &) const;
     void check_end(const Wave &, const Inst &) const;
-    [[noreturn]] void report(const Wave &, const Inst &, Hazard, const char *subject,
-                             u32 earlier) const;
-    [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
-                             u32 flight) const;
+    void report(const Wave &, const Inst &, Hazard, const char *subject, u32 earlier) const;
+    void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg, u32 flight) const;
 
     const WaitFacts *facts_;
     std::deque<Flight> flights_; // element 0 is flight number base_

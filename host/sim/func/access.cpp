@@ -121,11 +121,16 @@ std::pair<const char *, const char *> judge(const Context &c, u64 address) {
             "which no live allocation holds"};
 }
 
-Report details(const char *rule, const char *space, u64 address, int lane) {
+Report details(const Inst &i, const char *rule, const char *space, u64 address, unsigned size,
+               int lane) {
     Report r;
     r.rule = rule;
     r.space = space;
+    r.access = !i.access || i.access->op.loads() ? "read"
+               : i.access->op.updates()          ? "atomic"
+                                                 : "write";
     r.address = address;
+    r.bytes = size;
     r.lane = lane;
     return r;
 }
@@ -147,7 +152,7 @@ void illegal_address(const Wave &w, const Inst &i, u64 address, unsigned size, i
         services = null_services(w.context->dispatch);
     if (!services.empty())
         services = "; the launch's null services: " + services;
-    Report r = details(rule, "global", address, lane);
+    Report r = details(i, rule, "global", address, size, lane);
     r.allocation = describe_allocation(memory, address);
     fault(w, i, Fault::Kind::illegal_address,
           fmt::format("illegal address: {}{} {} bytes at 0x{:x}, {}; {}{}", who, what, size,
@@ -161,14 +166,14 @@ void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, unsign
         fmt::format("LDS out of range: lane {} {} {} bytes at LDS address {}, the workgroup has {} "
                     "bytes",
                     lane, verb(i.access->op), size, address, w.group->lds.size()),
-        details("lds_out_of_bounds", "lds", address, static_cast<int>(lane)));
+        details(i, "lds_out_of_bounds", "lds", address, size, static_cast<int>(lane)));
 }
 
 void scratch_out_of_range(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
     fault(w, i, Fault::Kind::illegal_address,
           fmt::format("scratch out of range: lane {} {} {} bytes at offset {}, a lane has {} bytes",
                       lane, verb(i.access->op), size, offset, w.scratch_bytes),
-          details("scratch_out_of_bounds", "scratch", static_cast<u64>(offset),
+          details(i, "scratch_out_of_bounds", "scratch", static_cast<u64>(offset), size,
                   static_cast<int>(lane)));
 }
 
@@ -177,7 +182,7 @@ void misaligned_atomic(Wave &w, const Inst &i, u64 address, unsigned lane) {
           fmt::format("misaligned atomic: lane {} updates {} bytes at 0x{:x}; atomics must be "
                       "naturally aligned",
                       lane, i.access->op.bytes, address),
-          details("misaligned", "global", address, static_cast<int>(lane)));
+          details(i, "misaligned", "global", address, i.access->op.bytes, static_cast<int>(lane)));
 }
 
 } // namespace nw::sim

@@ -14,19 +14,6 @@ constexpr u32 listed_before = 4, listed_after = 3; // instructions around the fa
 constexpr unsigned per_line = 8;                   // registers, lanes
 constexpr unsigned user_sgprs_end = 106;           // s0 to s105, then VCC and TTMP
 
-std::string code(const Wave &w, const Inst &at) {
-    const Executable &e = w.context->code;
-    std::string text;
-    u32 first = at.index > listed_before ? at.index - listed_before : 0;
-    auto count = static_cast<u32>(e.code->instructions.size());
-    for (u32 n = first; n < std::min(count, at.index + listed_after + 1); ++n) {
-        const Instruction &i = e.code->instructions[n];
-        text += fmt::format("    {} 0x{:x}  {}\n", n == at.index ? "->" : "  ",
-                            e.code->base + i.offset, i.text.empty() ? "(undecodable)" : i.text);
-    }
-    return text;
-}
-
 std::string mask(const Wave &w, unsigned reg) {
     return w.halves == 2 ? fmt::format("{:08x}_{:08x}", w.s[reg + 1], w.s[reg])
                          : fmt::format("{:08x}", w.s[reg]);
@@ -90,8 +77,21 @@ std::string vgpr(const Wave &w, unsigned reg, unsigned half) {
 
 } // namespace
 
+std::string listing(const Wave &w, const Inst &at) {
+    const Executable &e = w.context->code;
+    std::string text;
+    u32 first = at.index > listed_before ? at.index - listed_before : 0;
+    auto count = static_cast<u32>(e.code->instructions.size());
+    for (u32 n = first; n < std::min(count, at.index + listed_after + 1); ++n) {
+        const Instruction &i = e.code->instructions[n];
+        text += fmt::format("    {} 0x{:x}  {}\n", n == at.index ? "->" : "  ",
+                            e.code->base + i.offset, i.text.empty() ? "(undecodable)" : i.text);
+    }
+    return text;
+}
+
 std::string dump(const Wave &w, const Inst &at) {
-    std::string text = code(w, at) + state(w) + sgprs(w);
+    std::string text = listing(w, at) + state(w) + sgprs(w);
     for (unsigned reg = 0; reg < vgpr_count; ++reg)
         for (unsigned half = 0; half < w.halves; ++half)
             if (const u32 *lanes = w.v[half * vgpr_count + reg].lane;

@@ -7,7 +7,9 @@
 
 namespace nw::sim {
 
-// `at`: the instruction that faulted; a few around it are listed.
+// The instruction and a few around it.
+std::string listing(const Wave &, const Inst &at);
+// The same, and the wave's state; `at`: the instruction that faulted.
 std::string dump(const Wave &, const Inst &at);
 
 } // namespace nw::sim

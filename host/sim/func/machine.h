@@ -111,8 +111,9 @@ struct Clock {
     u64 origin = 0; // cycles of the device when Wave::cycles was 0
 };
 
-class Checker;  // sim/func/checker.h
-struct Choices; // sim/func/choices.h
+class Checker;     // sim/func/checker.h
+class FindingSink; // sim/func/report.h
+struct Choices;    // sim/func/choices.h
 
 struct RunConfig {
     Observer *observer = nullptr;
@@ -121,6 +122,9 @@ struct RunConfig {
     bool fast_math = false; // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
     u64 max_wave_insts = 0; // per wave; 0: 2^40
     const Checker *checker = nullptr; // outlives the launch; null: address checks only
+    // Outlives the launch, which goes on after a finding that it takes; null: the first one ends
+    // it.
+    FindingSink *findings = nullptr;
     const Choices *choices = nullptr; // outlives the launch; null: those of the process
     bool dump = false;                // a Fault's text lists the wave's state
     u64 max_scratch = 0; // bytes, of all workgroups at once; 0: half of the host's memory

@@ -73,10 +73,23 @@ std::string text_of(const Site &s) {
                        s.instruction);
 }
 
-void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text, Report r) {
+static Dim3 thread_of(const Wave &w, u32 lane) {
+    const Dim3 &block = w.context->dispatch.block;
+    const u32 n = w.number * row_lanes * w.halves + lane;
+    return {n % block.x, n / block.x % block.y, n / (block.x * block.y)};
+}
+
+static Fault make_fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text,
+                        Report r) {
     const Context &c = *w.context;
     r.site = site_of(c, i.index, w.group->id, w.number);
     r.message = text;
+    r.group = w.group->number;
+    r.inst = i.index;
+    if (r.lane >= 0)
+        r.thread = thread_of(w, static_cast<u32>(r.lane));
+    if (r.site.line.empty())
+        r.listing = listing(w, i);
     name_check(r, kind);
     const Dim3 &g = w.group->id;
     std::string whole = fmt::format("{}\n  kernel {}, workgroup ({}, {}, {}), wave {}\n  {}", text,
@@ -85,7 +98,18 @@ void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &te
         r.dump = dump(w, i);
         whole += "\n" + r.dump;
     }
-    throw Fault(kind, std::move(whole), std::make_shared<const Report>(std::move(r)));
+    return Fault(kind, std::move(whole), std::make_shared<const Report>(std::move(r)));
+}
+
+void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text, Report r) {
+    throw make_fault(w, i, kind, text, std::move(r));
+}
+
+void finding(const Wave &w, const Inst &i, const std::string &text, Report r) {
+    const Fault found = make_fault(w, i, Fault::Kind::checker, text, std::move(r));
+    FindingSink *const sink = w.context->config.findings;
+    if (!sink || !sink->take(found))
+        throw Fault(found);
 }
 
 void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text) {

@@ -28,11 +28,26 @@ struct Report {
     int lane = -1;           // -1: the wave as a whole
     std::optional<u64> address;
     std::string space;         // of the address: "global", "lds", "scratch", "code"
+    std::string access;        // to the address: "read", "write", "atomic"
+    u32 bytes = 0;             // of the access; 0: unknown
     std::string allocation;    // the nearest one, and its origin
     std::optional<Site> other; // the earlier of two accesses
-    Site site;                 // filled in by fault()
-    std::string message;       // filled in by fault()
-    std::string dump;          // the wave's state, when RunConfig::dump asks for it
+    // Filled in by fault() and finding():
+    Site site;
+    std::string message;
+    std::optional<Dim3> thread; // of the lane, in its workgroup
+    u64 group = 0;              // of the workgroup, in the order of the grid
+    u32 inst = 0;               // index in the code
+    std::string listing;        // instructions around it, where there is no line table
+    std::string dump;           // the wave's state, when RunConfig::dump asks for it
+};
+
+// Takes findings of a launch that goes on after them (RunConfig::findings).
+class FindingSink {
+public:
+    virtual ~FindingSink() = default;
+    // Called from any thread. False: the launch ends with this one.
+    virtual bool take(const Fault &) = 0;
 };
 
 const char *rule_of(Fault::Kind); // of faults not found by a checker: "bad_dispatch"
@@ -42,5 +57,7 @@ std::string text_of(const Site &); // "pc 0x... (saxpy + 0x40), saxpy.s:41: s_no
 
 [[noreturn]] void fault(const Wave &, const Inst &, Fault::Kind, const std::string &text,
                         Report details);
+// What a checker found: ends the launch as fault() does, unless RunConfig::findings takes it.
+void finding(const Wave &, const Inst &, const std::string &text, Report details = {});
 
 } // namespace nw::sim

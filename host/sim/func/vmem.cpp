@@ -49,13 +49,13 @@ Span span_of(const u64 *at, u32 exec) {
     return {low, high};
 }
 
-void check_global(Wave &w, const Inst &i, const u64 *at, u32 exec, unsigned size) {
+void check_global(Wave &w, const Inst &i, const u64 *at, unsigned half, u32 exec, unsigned size) {
     Span s = span_of(at, exec);
     if (s.high + size > s.high && reachable(w, i, s.low, s.high - s.low + size)) [[likely]]
         return;
     for_lanes(exec, [&](unsigned l) {
         if (!reachable(w, i, at[l], size))
-            illegal_address(w, i, at[l], size, static_cast<int>(l));
+            illegal_address(w, i, at[l], size, static_cast<int>(l + row_lanes * half));
     });
 }
 
@@ -96,14 +96,14 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
     for_lanes(exec, [&](unsigned l) {
         if (high[l] == shared_aperture) {
             p.lds |= 1u << l;
-            p.at[l] = lds_place(w, i, (low[l] + offset) & 0x1ffff, a.bytes(), l);
+            p.at[l] = lds_place(w, i, (low[l] + offset) & 0x1ffff, a.bytes(), l + row_lanes * half);
         } else if (high[l] == private_aperture) {
             own |= 1u << l;
             p.at[l] = scratch_place(w, i, i64{low[l]} + a.offset, a.bytes(), l + row_lanes * half);
         } else {
             p.at[l] = (low[l] | u64{high[l]} << 32) + offset;
             if (!reachable(w, i, p.at[l], a.bytes()))
-                illegal_address(w, i, p.at[l], a.bytes(), static_cast<int>(l));
+                illegal_address(w, i, p.at[l], a.bytes(), static_cast<int>(l + row_lanes * half));
         }
     });
     w.waiting.own += half == 0 && own == exec;
@@ -143,7 +143,7 @@ void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Pl
     switch (i.access->space) {
     case Space::global:
         global_addresses(w, *i.access, half, p.at);
-        check_global(w, i, p.at, exec, i.access->bytes());
+        check_global(w, i, p.at, half, exec, i.access->bytes());
         break;
     case Space::flat:
         flat_addresses(w, i, half, exec, p);

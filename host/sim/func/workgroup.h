@@ -44,6 +44,9 @@ public:
 private:
     void start_wave(u32 n);
     void run_wave(Wave &, u64 turn);
+    u64 run_instructions(Wave &, u64 budget); // returns what is left of the budget
+    u64 run_on(Wave &, u64 budget);           // the same, with RunConfig::findings
+    void leave_out(Wave &, const Fault &);
     void finish(Wave &);
 
     Context &c_;

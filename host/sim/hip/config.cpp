@@ -303,6 +303,7 @@ Config read_config() {
         }
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");
+    config.findings_path = variable("HIPSIM_FINDINGS");
     const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");
     config.launch_blocking = !blocking.empty() && blocking != "0";
     return config;

@@ -39,6 +39,7 @@ struct DeviceConfig {
 struct Config {
     std::string stats_path;              // HIPSIM_STATS; empty: none
     std::string report_path;             // HIPSIM_REPORT; empty: none
+    std::string findings_path;           // HIPSIM_FINDINGS; empty: none
     std::string trace_path;              // HIPSIM_TRACE; empty: none
     std::string issue_log_path;          // HIPSIM_ISSUE_LOG; empty: none
     TimingMode timing = TimingMode::off; // HIPSIM_TIMING

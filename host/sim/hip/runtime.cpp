@@ -21,6 +21,7 @@ Runtime::Runtime() {
         config = read_config();
         stats.open("HIPSIM_STATS", config.stats_path);
         reports.open(config.report_path);
+        findings.open(config.findings_path);
         launch_files.open(config);
     } catch (const std::exception &error) {
         refuse(error.what());
@@ -66,10 +67,12 @@ static void in_forked_child() {
 }
 
 Runtime &Runtime::get() {
-    if (forked)
+    if (forked) {
+        mark_process("forked");
         fail(hipErrorNotInitialized,
              "this process was forked from one that had used HIP; only one that hasn't may fork, "
              "or the child must exec");
+    }
     if (ended)
         fail(hipErrorDeinitialized);
     static Runtime *const made = [] {

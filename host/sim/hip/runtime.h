@@ -13,6 +13,7 @@
 #include "sim/hip/device/device.h"
 #include "sim/hip/error.h"
 #include "sim/hip/handles.h"
+#include "sim/hip/launch/findings.h"
 #include "sim/hip/launch/launch_files.h"
 #include "sim/hip/launch/line_file.h"
 #include "sim/hip/launch/report_file.h"
@@ -37,6 +38,7 @@ public:
     Config config;
     LineFile stats;
     ReportFile reports;
+    Findings findings;
     LaunchFiles launch_files;
     Blocks blocks;
     Sharing sharing{*this};

@@ -59,6 +59,7 @@ struct Program::Impl {
     std::vector<Global> globals, functions; // data, code; functions by address
     std::vector<std::string> printf_formats;
     LineTable lines;
+    std::vector<std::byte> debug_file;
 
     mutable std::mutex mutex; // guards the next two
     mutable std::map<u32, std::unique_ptr<Code>> codes;
@@ -234,6 +235,8 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.read_functions(elf);
     impl.printf_formats = read_printf_formats(elf.metadata());
     impl.lines = LineTable(elf);
+    if (!elf.section(".debug_line").empty())
+        impl.debug_file.assign(file.begin(), file.end());
     impl.version = elf.code_object_version();
     impl.generic = of_image->generic;
     impl.generic_version = elf.generic_version();
@@ -247,6 +250,7 @@ u32 Program::generic_version() const { return impl_->generic_version; }
 const std::vector<KernelInfo> &Program::kernels() const { return impl_->kernels; }
 const std::vector<Global> &Program::globals() const { return impl_->globals; }
 const std::vector<std::string> &Program::printf_formats() const { return impl_->printf_formats; }
+std::span<const std::byte> Program::debug_file() const { return impl_->debug_file; }
 std::span<std::byte> Program::image() const { return {impl_->memory.get(), impl_->size}; }
 
 const KernelInfo *Program::find_kernel(std::string_view name) const {

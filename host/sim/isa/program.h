@@ -88,6 +88,9 @@ public:
     bool overlaps_code(u64 address, u64 size) const;
     // Decoded as wave32 or wave64 reads it (LLVM's text differs). Decoded at first use.
     const Code &code(u32 wave_size) const;
+    // The file that was loaded, if it has debug information; else empty. Its addresses are those of
+    // image(), less where that begins.
+    std::span<const std::byte> debug_file() const;
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
     std::string source_line(u64 pc) const;
     SourcePlace source_place(u64 pc) const { return place_of(source_line(pc)); }

@@ -114,8 +114,11 @@ static u32 live_waves(const Function &function, const LaunchShape &shape) {
 
 // Includes the modelled time, where launches are timed.
 static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
-run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime) {
+run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime, LaunchFindings *findings) {
     sim::RunConfig run = device.config.run;
+    if (runtime.findings.wanted() && !findings)
+        run.checker = nullptr;
+    run.findings = findings;
     if (device.config.choices)
         run.choices = &*device.config.choices;
     if (!device.timing)
@@ -172,12 +175,16 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         if (grids)
             dispatch.grid_sync = grids->sync_of(grid);
         imports().refresh();
+        const auto findings =
+            runtime.findings.wanted() ? runtime.findings.begin(function->kernel->name) : nullptr;
         try {
             const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));
             const auto [stats, times] = [&] {
                 const ReportedFaults::KernelView view(device.faults);
-                return run_on(device, dispatch, runtime);
+                return run_on(device, dispatch, runtime, findings.get());
             }();
+            if (findings)
+                runtime.findings.end(*findings, dispatch);
             estimate::spend(stats, function->kernel->wave_size);
             if (times)
                 command->work = sim::timing::kernel_work(device.timing->part(), *times);
@@ -188,8 +195,13 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
                 tell_at_end(runtime, device, function->kernel->name, std::move(line), *command);
             else if (!line.empty())
                 tell(runtime, device, line);
+            if (findings && findings->failure())
+                fail(code_of(*findings->failure()));
         } catch (const sim::Fault &fault) {
-            say(fault.what()); // it names the kernel
+            if (findings)
+                runtime.findings.end(*findings, dispatch, fault);
+            else
+                say(fault.what()); // it names the kernel
             if (runtime.reports.wanted())
                 runtime.reports.write(fault, function->kernel->name);
             fail(code_of(fault.kind));

@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/func/report.h"
-
 namespace nw::hipsim {
 
 using Json = nlohmann::ordered_json;
@@ -21,10 +19,15 @@ static void add_site(Json &to, const sim::Site &site) {
     to["instruction"] = site.instruction;
 }
 
-static Json json(const sim::Report &report) {
+Json json_of(const sim::Report &report) {
     Json line = {{"check", report.check}, {"rule", report.rule}};
     add_site(line, report.site);
     line["lane"] = report.lane < 0 ? Json() : Json(report.lane);
+    line["thread"] = Json();
+    if (report.thread)
+        line["thread"] = {report.thread->x, report.thread->y, report.thread->z};
+    line["access"] = report.access;
+    line["bytes"] = report.bytes;
     line["space"] = report.space;
     line["address"] = report.address ? Json(fmt::format("0x{:x}", *report.address)) : Json();
     line["allocation"] = report.allocation;
@@ -34,13 +37,15 @@ static Json json(const sim::Report &report) {
         add_site(line["other"], *report.other);
     }
     line["message"] = report.message;
+    if (!report.listing.empty())
+        line["listing"] = report.listing;
     if (!report.dump.empty())
         line["dump"] = report.dump;
     return line;
 }
 
 void ReportFile::write(const sim::Fault &fault, const std::string &kernel) {
-    const Json line = fault.report ? json(*fault.report)
+    const Json line = fault.report ? json_of(*fault.report)
                                    : Json{{"check", "fault"},
                                           {"rule", sim::rule_of(fault.kind)},
                                           {"kernel", kernel},

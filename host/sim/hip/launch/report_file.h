@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // HIPSIM_REPORT: one JSON line per fault or finding of a checker.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "sim/func/machine.h"
+#include "sim/func/report.h"
 #include "sim/hip/launch/line_file.h"
 
 namespace nw::hipsim {
+
+nlohmann::ordered_json json_of(const sim::Report &);
 
 class ReportFile {
 public:
