@@ -8,7 +8,7 @@ file(RELATIVE_PATH tools_from_bin /${CMAKE_INSTALL_BINDIR} /${tools_dir})
 file(RELATIVE_PATH hsaco_from_tools /${tools_dir} /${CMAKE_INSTALL_DATADIR}/nibblewave/hsaco)
 # nw finds the simulated GPU and kernels beside its own folder (host/hip/library.cpp, host/runtime/files.cpp).
 install(TARGETS nw RUNTIME DESTINATION ${tools_dir}/bin COMPONENT tools EXCLUDE_FROM_ALL)
-install(TARGETS amdhip64 hiprtc LIBRARY DESTINATION ${tools_dir}/hipsim COMPONENT tools EXCLUDE_FROM_ALL)
+install(TARGETS amdhip64 hipsim_audit hiprtc LIBRARY DESTINATION ${tools_dir}/hipsim COMPONENT tools EXCLUDE_FROM_ALL)
 install(CODE "
   set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
   file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")

@@ -122,11 +122,24 @@ bool Command::given(std::string_view option) const {
     return at->given;
 }
 
+// Returns how many words are left to be parsed.
+int Command::take_verbatim(int argc, char **argv) {
+    const auto named = [&](const Command &c) { return c.verbatim && c.name_ == argv[1]; };
+    const auto sub = argc > 1 ? std::ranges::find_if(subcommands_, named) : subcommands_.end();
+    if (sub == subcommands_.end())
+        return argc;
+    char **const end = argv + argc;
+    char **const dashes = std::find(argv + 1, end, std::string_view("--"));
+    if (dashes != end)
+        sub->verbatim->assign(dashes + 1, end);
+    return static_cast<int>(dashes - argv);
+}
+
 std::optional<int> Command::parse(int argc, char **argv) {
     CLI::App app(help_);
     Parser{app, *this}.declare();
     try {
-        app.parse(argc, argv);
+        app.parse(take_verbatim(argc, argv), argv);
     } catch (const CLI::ParseError &error) { // prints; --help is one
         return app.exit(error);
     }
@@ -141,7 +154,8 @@ int run_command(const char *name, Command &app, int argc, char **argv,
     try {
         before();
         code = app.parse(argc, argv).value_or(0) ? exit_misuse : exit_success;
-    } catch (const Findings &) { // has printed them
+    } catch (const Findings &findings) { // has printed them
+        code = findings.code;
     } catch (const Error &error) {
         say(error.what());
         code = is_failure(error) ? exit_failure : exit_misuse;

@@ -28,7 +28,10 @@ inline constexpr const char *exit_codes_help =
     "unreadable, unwritable or not of its kind.";
 
 // A command that did its work and has findings.
-struct Findings : std::exception {};
+struct Findings : std::exception {
+    explicit Findings(int code = exit_failure) : code(code) {}
+    int code;
+};
 
 // What an option sets: a bool makes it a flag, a vector takes several values.
 using OptionTarget = std::variant<bool *, u32 *, u64 *, std::string *, std::optional<u32> *,
@@ -72,7 +75,9 @@ public:
     }
 
     std::optional<std::string> footer; // of --help; default: that of the command it belongs to
-    std::function<void()> run;         // unless a subcommand is given
+    // Of a subcommand: takes the words after "--" as they are. CLI11 would split "[a,b]".
+    std::vector<std::string> *verbatim = nullptr;
+    std::function<void()> run; // unless a subcommand is given
 
     bool has_subcommand(std::string_view name) const;
     bool given(std::string_view option) const;
@@ -83,6 +88,7 @@ public:
 
 private:
     struct Parser;
+    int take_verbatim(int argc, char **argv);
 
     std::string name_, help_;
     std::list<Option> options_;

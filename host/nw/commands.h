@@ -8,6 +8,7 @@ namespace nw::cli {
 void add_annotate(Command &);
 void add_atlas(Command &);
 void add_bench_model(Command &);
+void add_check(Command &);
 void add_choose(Command &);
 void add_constants(Command &);
 void add_diff(Command &);

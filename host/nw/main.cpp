@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
     nw::cli::add_annotate(app);
     nw::cli::add_atlas(app);
     nw::cli::add_bench_model(app);
+    nw::cli::add_check(app);
     nw::cli::add_choose(app);
     nw::cli::add_constants(app);
     nw::cli::add_diff(app);

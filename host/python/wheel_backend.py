@@ -71,7 +71,7 @@ def contents() -> dict[str, Path | bytes]:
     out["nibblewave/lib/libnibblewave.so"] = there(BUILD / "lib/libnibblewave.so", "build the target nibblewave")
     for gfx in GFX:
         out |= kernels(gfx)
-    for name in ("hipsim/libamdhip64.so", "bin/nw"):  # the simulated GPU and the command, where they are built
+    for name in ("hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "bin/nw"):  # the simulated GPU and the command, where they are built
         if (BUILD / name).is_file():
             out[f"nibblewave/{name}"] = BUILD / name
     return out

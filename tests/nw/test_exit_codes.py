@@ -29,7 +29,7 @@ READERS = {
     "time": ["time"],
     "tune --candidates": ["tune", *GFX, "--candidates"],
 }
-NEEDY = ["annotate", "atlas", "bench-model", "choose", "diff", "info", "inspect", "lint", "pack", "quantize", "time", "tune"]  # some argument
+NEEDY = ["annotate", "atlas", "bench-model", "check", "choose", "diff", "info", "inspect", "lint", "pack", "quantize", "time", "tune"]  # some argument
 GARBAGE = {"text": b"this is not what you look for\n", "bytes": bytes(range(256)) * 8, "nothing": b""}
 
 

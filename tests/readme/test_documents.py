@@ -12,7 +12,7 @@ from documents import ROOT
 
 MOST_LINES = 150
 MOST_WORDS = 30
-LANGUAGES = {"sh", "text", "c", "python", "cmake", "toml"}
+LANGUAGES = {"sh", "text", "c", "python", "cmake", "toml", "yaml"}
 # Starts of commands; those of a block of `sh` are for test_commands.py.
 COMMAND = re.compile(r"^ {4,}(?:[A-Z_]+=\S+ )*(?:\./|build/|nw |python3 |cmake |cc |cd |git )", re.MULTILINE)
 

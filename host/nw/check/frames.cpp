@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Source lines of a code object's addresses, with inlined functions: by LLVM's symbolizer.
+#include <cxxabi.h>
+#include <llvm/DebugInfo/Symbolize/Symbolize.h>
+
+#include <cstdlib>
+
+#include "nw/check/check.h"
+
+namespace nw::cli {
+
+std::string demangled(const std::string &symbol) {
+    int status = 0;
+    char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    std::string out = text ? text : symbol;
+    std::free(text);
+    return out;
+}
+
+std::vector<SourceFrame> source_frames(const std::string &code_object, u64 address) {
+    static auto &symbolizer = *new llvm::symbolize::LLVMSymbolizer();
+    auto found = symbolizer.symbolizeInlinedCode(
+        code_object, {address, llvm::object::SectionedAddress::UndefSection});
+    if (!found) {
+        llvm::consumeError(found.takeError());
+        return {};
+    }
+    std::vector<SourceFrame> out;
+    for (u32 n = 0; n < found->getNumberOfFrames(); ++n) {
+        const llvm::DILineInfo &info = found->getFrame(n);
+        if (info.FileName == llvm::DILineInfo::BadString || info.Line == 0)
+            continue;
+        out.push_back({info.FunctionName == llvm::DILineInfo::BadString ? "" : info.FunctionName,
+                       info.FileName, info.Line, info.Column});
+    }
+    return out;
+}
+
+} // namespace nw::cli
