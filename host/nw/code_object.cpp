@@ -151,13 +151,18 @@ std::string code_in(const std::string &path, const std::string &gfx) {
     return file; // the loader reports the error
 }
 
-// The target of all bundles in a file; throws if there are several.
-std::string gfx_of_bundles(const std::string &file) {
+std::set<std::string> targets_of_bundles(const std::string &file) {
     std::set<std::string> targets;
     for (const std::string &bundle : bundles_of(file))
         for (const sim::BundleEntry &e : sim::bundle_entries(sim::SpanSource(bytes_of(bundle))))
             if (!e.target.empty())
                 targets.insert(e.target);
+    return targets;
+}
+
+// The target of all bundles in a file; throws if there are several.
+std::string gfx_of_bundles(const std::string &file) {
+    const std::set<std::string> targets = targets_of_bundles(file);
     if (targets.size() > 1)
         throw Error(
             fmt::format("has code for {}: choose one with --gfx", fmt::join(targets, ", ")));
@@ -185,6 +190,16 @@ void write_text(const char *option, const std::string &path, const std::string &
     out.close();
     if (!out)
         throw Error(fmt::format("{} {}: {}", option, path, std::strerror(errno)));
+}
+
+std::set<std::string> targets_of_file(const std::string &path) {
+    const std::string file = read_text(path);
+    try {
+        return is_amdgpu_elf(file) ? std::set{sim::Elf(bytes_of(file)).gfx()}
+                                   : targets_of_bundles(file);
+    } catch (const sim::BadImage &error) {
+        throw Error(fmt::format("{}: {}", path, error.what()));
+    }
 }
 
 std::string gfx_of_file(const std::string &path) {

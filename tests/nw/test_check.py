@@ -135,6 +135,11 @@ class Findings(Case):
         self.assertIn("2 times in 2 launches of test", done.stderr)
         self.assertEqual(last_line(done), "1 findings in 4 launches")
 
+    def test_a_launch_with_too_many(self) -> None:
+        """It is ended."""
+        done = self.check([*self.host("mem/store_past_end"), "groups=100000", "block=1024"])
+        self.assertRegex(done.stderr, r"at least 200\d\d times in a launch of test, ")
+
     def test_several_devices(self) -> None:
         program = USE_HIP + "print(n.value)"
         self.assertEqual(nw("check", "--gfx", "gfx1151,gfx1201", "--", sys.executable, "-c", program).stdout, "2\n")
@@ -171,7 +176,7 @@ class Bugs(Case):
 class Hip(Case):
     """A program as hipcc compiles it: the example of README.md."""
 
-    def build(self) -> Path:
+    def build(self, gfx: str = GFX) -> Path:
         options = [CLANG, "-x", "hip", "-std=c++17", "-O1", "-g", "-nogpulib", "-nogpuinc", "-w", "-D__HIP_PLATFORM_AMD__=1",
                    "-D__AMDGCN_WAVEFRONT_SIZE=32", "-D__AMDGCN_WAVEFRONT_SIZE__=32", "-include", "hip/hip_runtime.h", "-include", "device_library.h",
                    "-I", SOURCE / "tests/clients/programs", *include_options(), "saxpy.hip"]  # fmt: skip
@@ -180,8 +185,8 @@ class Hip(Case):
         def clang(*more: str | Path) -> None:
             subprocess.run([*options, *more], check=True, cwd=self.folder)
 
-        clang("--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={GFX}", "-o", "code")
-        (self.folder / "all.hipfb").write_bytes(bundle({GFX: (self.folder / "code").read_bytes()}))
+        clang("--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={gfx}", "-o", "code")
+        (self.folder / "all.hipfb").write_bytes(bundle({gfx: (self.folder / "code").read_bytes()}))
         clang("--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "all.hipfb", "-c", "-o", "host.o")
         subprocess.run([CLANG, "host.o", BUILD / "hipsim/libamdhip64.so", "-lstdc++", "-o", "saxpy"], check=True, cwd=self.folder)
         return self.folder / "saxpy"
@@ -194,6 +199,35 @@ class Hip(Case):
         said = re.sub(r"0x\w+", "0x..", done.stderr.replace(f"{self.folder}/", ""))
         for part in re.sub(r"0x\w+", "0x..", example).split("...\n"):
             self.assertIn(part, said)
+        # The host's lines.
+        self.assertIn("=========     launched by:\n=========       main in saxpy.hip:22\n", said)
+        self.assertRegex(said, r"hipMalloc #1 was called after 0 launches by:\n(=========       .*hipMalloc.*\n)*=========       main in saxpy.hip:18\n")
+
+    def test_leaks(self) -> None:
+        program = self.build()
+        done = self.check([str(program)], "--tools", "leak")
+        self.assertEqual(done.stderr.count("Leaked 4000 bytes at exit [leak.device_memory]\n"), 2, done.stderr)
+        self.assertRegex(done.stderr, r"main in \S*saxpy.hip:18\n=========     once in process \d+ ")
+        sarif = self.folder / "findings.sarif"
+        self.check([str(program)], "--tools", "leak", "--sarif", str(sarif))
+        results = json.loads(sarif.read_text())["runs"][0]["results"]
+        self.assertEqual([each["ruleId"] for each in results], ["mem.out_of_bounds"] * 3 + ["leak.device_memory"] * 2)
+        handles = USE_HIP + "for make in (hip.hipStreamCreate, hip.hipEventCreate) * 2: assert make(ctypes.byref(ctypes.c_void_p())) == 0\n"
+        done = self.check([sys.executable, "-c", handles], "--tools", "leak")
+        self.assertEqual((done.returncode, last_line(done)), (FINDINGS, "2 findings in 0 launches"))
+        self.assertIn("Leaked stream at exit [leak.stream]\n=========     2 times in process", done.stderr)
+        freed = USE_HIP + "p = ctypes.c_void_p()\nhip.hipMalloc(ctypes.byref(p), 256)\nhip.hipFree(p)\n"
+        self.assertEqual(self.check([sys.executable, "-c", freed], "--tools", "leak").returncode, 0)
+
+    def test_the_target_of_a_program(self) -> None:
+        for gfx in ("gfx1201", "gfx90a"):
+            program = str(self.build(gfx))
+            done = nw("check", "--", program)
+            if gfx == "gfx1201":
+                self.assertIn("block (256,1,1), gfx1201\n", done.stderr)
+            else:
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, rf"^nw: {program} has code for gfx90a only: build it for one of gfx1100, .*, which are simulated, or name one")
 
 
 class Options(Case):
@@ -235,7 +269,7 @@ class Options(Case):
 
     def test_damaged_suppressions(self) -> None:
         known = self.folder / "known.txt"
-        for line, why in (("memory", "'memory' is none of mem, init, wait, race, fault, *"), ("mem kernel=", "a value is empty"), ("mem line=3", "'line=3' is neither kernel= nor at=")):
+        for line, why in (("memory", "'memory' is none of mem, init, wait, race, leak, fault, *"), ("mem kernel=", "a value is empty"), ("mem line=3", "'line=3' is neither kernel= nor at=")):
             with self.subTest(line):
                 known.write_text(f"race\n{line}\n")
                 done = self.check(["true"], "--suppressions", str(known))
@@ -334,7 +368,7 @@ class Programs(Case):
         self.assertRegex(done.stderr, r"^nw: --gfx gfx90a: not simulated; choose one of gfx1100, .*gfx1036\n$")
 
     def test_options_that_mean_nothing(self) -> None:
-        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, wait, race, all"), (["--launch", "0"], "--launch 0: must be A:B"),
+        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, wait, race, leak, all"), (["--launch", "0"], "--launch 0: must be A:B"),
                              (["--launch", "3:2"], "--launch 3:2: ends before it begins"), (["--kernel", "("], "--kernel (: ")):  # fmt: skip
             done = self.check(["true"], *options)
             self.assertEqual(done.returncode, 2, done.stderr)

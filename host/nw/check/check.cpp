@@ -3,6 +3,7 @@
 #include "nw/check/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/pattern.h"
 #include "base/targets.h"
@@ -41,11 +43,18 @@ std::vector<std::string> split(const std::string &list) {
 }
 
 void check_tools(const std::string &tools) {
-    constexpr std::string_view names[] = {"mem", "init", "wait", "race", "all"};
+    constexpr std::string_view names[] = {"mem", "init", "wait", "race", "leak", "all"};
     for (const std::string &tool : split(tools))
         if (std::ranges::count(names, tool) == 0)
-            throw Error(
-                fmt::format("--tools {}: '{}' is none of mem, init, wait, race, all", tools, tool));
+            throw Error(fmt::format("--tools {}: '{}' is none of mem, init, wait, race, leak, all",
+                                    tools, tool));
+}
+
+// For HIPSIM_CHECK.
+std::string checkers(const std::string &tools) {
+    std::vector<std::string> out = split(tools);
+    std::erase(out, "leak");
+    return out.empty() ? "mem" : fmt::format("{}", fmt::join(out, ","));
 }
 
 // The first file in PATH, as exec finds it; or the name itself.
@@ -64,26 +73,32 @@ std::string file_of(const std::string &program) {
     return program;
 }
 
-// That of the code in the program, if it has code for one target; else the default.
-std::string gfx_for(const std::string &program) {
-    if (const char *set = std::getenv("HIPSIM_ARCH"); set && *set)
-        return set;
+std::set<std::string> targets_in(const std::string &program) {
     constexpr std::uintmax_t most = std::uintmax_t{1} << 28; // read as a whole
     const std::string file = file_of(program);
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored) || fs::file_size(file, ignored) > most)
-        return default_gfx;
+        return {};
     try {
-        const std::string gfx = one_gfx(gfx_of_file(file));
-        const Target *target = find_target(gfx);
-        if (!gfx.empty() && (!target || !target->supported))
-            note(fmt::format("{} has code for {} only, which is not simulated; build it for one of "
-                             "{}",
-                             program, gfx, target_names()));
-        return target && target->supported ? gfx : default_gfx;
-    } catch (const Error &) { // no code, or code for several targets
-        return default_gfx;
+        return targets_of_file(file);
+    } catch (const Error &) { // HIP will say what is wrong with it
+        return {};
     }
+}
+
+// The first that the program has code for; without any, the default.
+std::string gfx_for(const std::string &program) {
+    if (const char *set = std::getenv("HIPSIM_ARCH"); set && *set)
+        return set;
+    const std::set<std::string> targets = targets_in(program);
+    if (targets.empty() || targets.contains(default_gfx))
+        return default_gfx;
+    for (const std::string &name : targets) // "gfx1100", or with features: "gfx90a:xnack+"
+        if (const Target *target = find_target(one_gfx(name)); target && target->supported)
+            return std::string(target->name);
+    throw Error(fmt::format("{} has code for {} only: build it for one of {}, which are simulated, "
+                            "or name one with --gfx if it loads other code",
+                            program, fmt::join(targets, ", "), target_names()));
 }
 
 u64 number(const std::string &text, const std::string &launches) {
@@ -113,6 +128,7 @@ Json settings_of(const CheckOptions &o) {
         out["last_launch"] = end;
     }
     out["stop_at_first"] = o.stop_at_first;
+    out["leaks"] = std::ranges::count(split(o.tools), "leak") > 0;
     return out;
 }
 
@@ -205,7 +221,7 @@ void run(CheckOptions o) {
         known.emplace(o.suppressions);
     const CheckFolder folder;
     folder.write_settings(settings_of(o));
-    const Ended ended = run_checked(folder, o.program, o.gfx, o.tools, o.timeout);
+    const Ended ended = run_checked(folder, o.program, o.gfx, checkers(o.tools), o.timeout);
     CheckResult result = gather_findings(folder.path());
     tell_end(ended, o);
     tell_processes(result, o);
@@ -240,10 +256,11 @@ void add_check(Command &app) {
     command.footer = footer;
     command.verbatim = &o->program;
     command.add("--gfx", &o->gfx,
-                "Simulated GPUs, a comma list; default: the program's own target, else gfx1151");
+                "Simulated GPUs, a comma list; default: gfx1151, or the first target that the "
+                "program has code for");
     command.add("--tools", &o->tools,
                 "Comma list of mem (addresses; always on), init (uninitialised values), wait "
-                "(missing waits, hazards), race, all",
+                "(missing waits, hazards), race; all: these. Besides: leak (what is alive at exit)",
                 {.show_default = true});
     command.add(
         "--kernel", &o->kernel,

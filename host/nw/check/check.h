@@ -36,6 +36,9 @@ struct CheckPlace {
     std::string source() const; // "saxpy.hip:41", else place
 };
 
+// A call stack of the host program.
+using HostFrames = std::vector<SourceFrame>;
+
 struct CheckFinding {
     std::string check, rule; // "mem", "out_of_bounds"
     std::string kernel;      // demangled
@@ -47,6 +50,11 @@ struct CheckFinding {
     int lane = -1;
     std::vector<u32> thread, grid, block; // thread: empty if it concerns a wave
     u64 count = 0, launches = 0, first_launch = 0;
+    bool ended = false;  // a launch was ended after too many findings: there are more of them
+    HostFrames launched; // by
+    std::string maker;   // of the allocation: "hipMalloc #3"
+    u64 made_after = 0;  // launches of its process
+    HostFrames made;     // by
     std::string program; // whose process found it first
     u64 process = 0;
 };
@@ -65,8 +73,8 @@ struct CheckResult {
 CheckResult gather_findings(const std::string &folder);
 
 std::string demangled(const std::string &symbol);
-// Of an address in a code object's file, innermost first.
-std::vector<SourceFrame> source_frames(const std::string &code_object, u64 address);
+// Of an address in a code object, a program or a library, innermost first.
+std::vector<SourceFrame> source_frames(const std::string &file, u64 address);
 
 // Formats. `limit`: findings that are printed.
 std::string check_text(const CheckFinding &);

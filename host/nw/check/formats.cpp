@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,14 +17,18 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json place_json(const CheckPlace &p) {
-    Json frames = Json::array();
-    for (const SourceFrame &f : p.frames)
-        frames.push_back(
+Json frames_json(const std::vector<SourceFrame> &frames) {
+    Json out = Json::array();
+    for (const SourceFrame &f : frames)
+        out.push_back(
             {{"function", f.function}, {"file", f.file}, {"line", f.line}, {"column", f.column}});
+    return out;
+}
+
+Json place_json(const CheckPlace &p) {
     return {{"place", p.place},
             {"instruction", p.instruction},
-            {"frames", frames},
+            {"frames", frames_json(p.frames)},
             {"block", p.workgroup},
             {"wave", p.wave}};
 }
@@ -38,11 +43,14 @@ Json finding_json(const CheckFinding &f) {
     out["allocation"] = f.allocation;
     out["other"] = f.other ? place_json(*f.other) : Json();
     out["count"] = f.count;
+    out["launch_was_ended"] = f.ended;
     out["launches"] = f.launches;
     out["first_launch"] = f.first_launch;
     out["grid_size"] = f.grid;
     out["block_size"] = f.block;
     out["gfx"] = f.gfx;
+    out["launched_by"] = frames_json(f.launched);
+    out["allocated_by"] = frames_json(f.made);
     out["program"] = f.program;
     out["process"] = f.process;
     return out;
@@ -66,6 +74,17 @@ Json location(const CheckPlace &p) {
         out["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(p.frames[0].file)}}},
                                    {"region", {{"startLine", p.frames[0].line}}}};
     return out;
+}
+
+// That of a leak is the first line of the host program which is known.
+Json location(const CheckFinding &f) {
+    if (f.check != "leak")
+        return location(f.at);
+    CheckPlace place{f.maker, "", {}, {}, 0};
+    const auto known = std::ranges::find_if(f.made, [](const SourceFrame &s) { return s.line; });
+    if (known != f.made.end())
+        place.frames = {*known};
+    return location(place);
 }
 
 std::string xml(std::string_view text) {

@@ -17,10 +17,10 @@ std::string demangled(const std::string &symbol) {
     return out;
 }
 
-std::vector<SourceFrame> source_frames(const std::string &code_object, u64 address) {
+std::vector<SourceFrame> source_frames(const std::string &file, u64 address) {
     static auto &symbolizer = *new llvm::symbolize::LLVMSymbolizer();
     auto found = symbolizer.symbolizeInlinedCode(
-        code_object, {address, llvm::object::SectionedAddress::UndefSection});
+        file, {address, llvm::object::SectionedAddress::UndefSection});
     if (!found) {
         llvm::consumeError(found.takeError());
         return {};

@@ -45,6 +45,26 @@ CheckPlace place_of(const Json &from, const std::string &code) {
     return out;
 }
 
+// Frames without a line are named by their symbol, or as far as they are known.
+HostFrames host_frames(const Json &from, const char *key) {
+    HostFrames out;
+    const auto at = from.find(key);
+    if (at == from.end() || !at->is_array())
+        return out;
+    for (const Json &frame : *at) {
+        const std::string module = frame.value("module", ""), symbol = frame.value("symbol", "");
+        const u64 address = frame.value("address", u64{0});
+        auto lines = source_frames(module, address);
+        if (lines.empty())
+            lines.push_back({symbol.empty() ? fmt::format("0x{:x}", address) : demangled(symbol),
+                             module, 0, 0});
+        out.insert(out.end(), lines.begin(), lines.end());
+        if (lines.back().function == "main")
+            break; // the C library's frames follow
+    }
+    return out;
+}
+
 // As compute-sanitizer says it.
 std::string title_of(const Json &line) {
     const std::string rule = line.value("rule", ""), check = line.value("check", "");
@@ -58,6 +78,9 @@ std::string title_of(const Json &line) {
                    ? fmt::format("Misaligned {} {} of size {} bytes", where, access, bytes)
                    : fmt::format("Invalid {} {} of size {} bytes", where, access, bytes);
     }
+    if (check == "leak")
+        return bytes ? fmt::format("Leaked {} bytes at exit", bytes)
+                     : fmt::format("Leaked {} at exit", rule);
     return check == "init"   ? "Uninitialized value"
            : check == "race" ? "Race"
            : check == "wait" ? "Missing wait or hazard"
@@ -87,6 +110,13 @@ CheckFinding finding_of(const Json &line) {
     out.grid = triple(line, "grid");
     out.block = triple(line, "block");
     out.first_launch = line.value("launch", u64{0});
+    out.launched = host_frames(line, "host");
+    out.maker = line.value("maker", "");
+    if (const auto made = line.find("made"); made != line.end() && made->is_object()) {
+        out.maker = made->value("by", "");
+        out.made_after = made->value("launches", u64{0});
+        out.made = host_frames(*made, "host");
+    }
     return out;
 }
 
@@ -119,6 +149,14 @@ std::vector<std::vector<Json>> processes_of(const std::string &folder) {
     return out;
 }
 
+// What one place of a program leaks again and again is one finding.
+std::string text_of(const HostFrames &frames) {
+    std::string out;
+    for (const SourceFrame &f : frames)
+        out += fmt::format("\n{} {}:{}", f.function, f.file, f.line);
+    return out;
+}
+
 class Gathering {
 public:
     explicit Gathering(CheckResult &result) : result_(result) {}
@@ -137,6 +175,7 @@ public:
             CheckFinding &finding = result_.findings[at->second];
             finding.count += line.value("count", u64{1});
             ++finding.launches;
+            finding.ended |= line.value("ended", false);
         }
     }
 
@@ -145,7 +184,8 @@ private:
         CheckFinding fresh = finding_of(line);
         const std::string key =
             fmt::format("{}\n{}\n{}\n{}\n{}", fresh.check, fresh.rule, fresh.kernel, fresh.at.place,
-                        fresh.other ? fresh.other->place : "");
+                        fresh.other ? fresh.other->place : "") +
+            (fresh.check == "leak" ? fresh.title + text_of(fresh.made) : "");
         const auto [at, is_new] = known_.try_emplace(key, result_.findings.size());
         if (is_new) {
             fresh.program = program;

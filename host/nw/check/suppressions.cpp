@@ -72,8 +72,9 @@ CheckSuppressions::Line CheckSuppressions::parse(const std::string &place,
     line.check = what.substr(0, dot);
     line.rule = what.substr(std::min(dot + 1, what.size()));
     if (line.check != "*" && line.check != "mem" && line.check != "init" && line.check != "wait" &&
-        line.check != "race" && line.check != "fault")
-        throw refuse(fmt::format("'{}' is none of mem, init, wait, race, fault, *", line.check));
+        line.check != "race" && line.check != "leak" && line.check != "fault")
+        throw refuse(
+            fmt::format("'{}' is none of mem, init, wait, race, leak, fault, *", line.check));
     if (what != head)
         throw refuse(fmt::format("'{}' is neither kernel= nor at=", head.substr(what.size() + 1)));
     const auto value = [&](size_t begin, size_t key, size_t next) {

@@ -46,9 +46,27 @@ std::string message_text(const CheckFinding &f) {
     return text;
 }
 
+std::string host_text(const std::string &what, const HostFrames &frames) {
+    std::string out = frames.empty() ? "" : fmt::format("{}{}:\n", margin, what);
+    for (const SourceFrame &f : frames)
+        out += f.line ? fmt::format("{}  {} in {}:{}\n", margin, f.function, f.file, f.line)
+                      : fmt::format("{}  {} in {}\n", margin, f.function, f.file);
+    return out;
+}
+
+std::string leak_text(const CheckFinding &f) {
+    std::string out = fmt::format("========= {} [leak.{}]\n", f.title, f.rule);
+    out += host_text(fmt::format("{} was called by", f.maker), f.made);
+    return out + fmt::format("{}{} in process {} ({})\n=========\n", margin,
+                             f.count == 1 ? "once" : fmt::format("{} times", f.count), f.process,
+                             f.program);
+}
+
 } // namespace
 
 std::string check_text(const CheckFinding &f) {
+    if (f.check == "leak")
+        return leak_text(f);
     std::string out = fmt::format("========= {} [{}{}{}]\n", f.title, f.check,
                                   f.rule == f.check ? "" : ".", f.rule == f.check ? "" : f.rule);
     if (!f.at.place.empty())
@@ -62,8 +80,13 @@ std::string check_text(const CheckFinding &f) {
     if (f.at.frames.empty() && !f.listing.empty())
         for (size_t at = 0, end; (end = f.listing.find('\n', at)) != f.listing.npos; at = end + 1)
             out += fmt::format("{}{}\n", margin, f.listing.substr(at, end - at));
+    out += host_text("launched by", f.launched);
+    out +=
+        host_text(fmt::format("{} was called after {} launches by", f.maker, f.made_after), f.made);
     out += fmt::format("{}{} in {} of {}, first in launch {} of process {} ({})", margin,
-                       f.count == 1 ? "once" : fmt::format("{} times", f.count),
+                       f.ended        ? fmt::format("at least {} times", f.count)
+                       : f.count == 1 ? "once"
+                                      : fmt::format("{} times", f.count),
                        f.launches == 1 ? "a launch" : fmt::format("{} launches", f.launches),
                        f.kernel, f.first_launch, f.process, f.program);
     if (!f.grid.empty())

@@ -32,8 +32,10 @@ Report details(const Wave &w, u64 address, bool lds, int lane, const char *rule)
     r.lane = lane;
     r.space = lds ? "lds" : "global";
     r.address = address;
-    if (!lds)
+    if (!lds) {
         r.allocation = describe_allocation(w.context->memory, address);
+        r.maker = origin_of(w.context->memory, address).maker;
+    }
     return r;
 }
 

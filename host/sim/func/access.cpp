@@ -27,9 +27,9 @@ std::string name_of(const Origin &a) {
 } // namespace
 
 std::string describe_allocation(const Memory &memory, u64 address) {
-    if (Origin gone = memory.released_at(address); gone.size && !memory.find(address).size)
-        return fmt::format("it is in {}, which {} has freed", name_of(gone), gone.freed_by);
-    Origin a = memory.nearest(address);
+    const Origin a = origin_of(memory, address);
+    if (a.holds(address) && !memory.find(address).size)
+        return fmt::format("it is in {}, which {} has freed", name_of(a), a.freed_by);
     if (a.size == 0 && a.begin == 0)
         return "there is no allocation";
     std::string where;
@@ -154,6 +154,7 @@ void illegal_address(const Wave &w, const Inst &i, u64 address, unsigned size, i
         services = "; the launch's null services: " + services;
     Report r = details(i, rule, "global", address, size, lane);
     r.allocation = describe_allocation(memory, address);
+    r.maker = origin_of(memory, address).maker;
     fault(w, i, Fault::Kind::illegal_address,
           fmt::format("illegal address: {}{} {} bytes at 0x{:x}, {}; {}{}", who, what, size,
                       address, why, r.allocation, services),

@@ -32,6 +32,12 @@ std::string symbol_of(const Program &program, const KernelInfo &kernel, u64 pc) 
 
 } // namespace
 
+Origin origin_of(const Memory &memory, u64 address) {
+    if (Origin gone = memory.released_at(address); gone.size && !memory.find(address).size)
+        return gone;
+    return memory.nearest(address);
+}
+
 const char *rule_of(Fault::Kind kind) {
     switch (kind) {
     case Fault::Kind::illegal_instruction:

@@ -31,6 +31,7 @@ struct Report {
     std::string access;        // to the address: "read", "write", "atomic"
     u32 bytes = 0;             // of the access; 0: unknown
     std::string allocation;    // the nearest one, and its origin
+    std::string maker;         // of that: "hipMalloc #3"
     std::optional<Site> other; // the earlier of two accesses
     // Filled in by fault() and finding():
     Site site;
@@ -50,6 +51,8 @@ public:
     virtual bool take(const Fault &) = 0;
 };
 
+// The allocation that describes an address: the live one nearest to it, or one that held it.
+Origin origin_of(const Memory &, u64 address);
 const char *rule_of(Fault::Kind); // of faults not found by a checker: "bad_dispatch"
 // `inst` is an index into the executable's code, one past its end included.
 Site site_of(const Context &, u32 inst, const Dim3 &workgroup, u32 wave);

@@ -94,8 +94,11 @@ Runtime *Runtime::if_running() { return ended ? nullptr : instance.load(); }
 __attribute__((destructor)) static void at_exit() {
     ended = true;
     sim::abandon();
-    if (Runtime *runtime = instance)
+    if (Runtime *runtime = instance) {
         runtime->stop();
+        if (runtime->findings.wants_leaks())
+            runtime->report_leaks();
+    }
 }
 
 void Runtime::wait() {
@@ -135,6 +138,23 @@ void Runtime::while_unused(const Device &owner, const std::function<void()> &bod
 void Runtime::stop() {
     for (const auto &device : devices())
         device->stop();
+}
+
+void Runtime::report_leaks() {
+    using Kind = Block::Kind;
+    std::vector<Block> all = blocks.of_host();
+    for (const auto &device : devices())
+        for (Block &block : blocks.of_device(device->ordinal))
+            if (block.kind == Kind::device)
+                all.push_back(std::move(block));
+    std::ranges::sort(all, {}, &Block::id);
+    for (const Block &block : all)
+        if (!block.borrowed && block.made_by.starts_with("hip"))
+            findings.leaked(block.kind == Kind::device ? "device_memory" : "host_memory",
+                            block.size, block.made_by);
+    streams.for_each([&](const Stream &) { findings.leaked("stream", 0, ""); });
+    events.for_each([&](const Event &) { findings.leaked("event", 0, ""); });
+    modules.for_each([&](const Module &) { findings.leaked("module", 0, ""); });
 }
 
 std::vector<std::shared_ptr<Device>> Runtime::devices() const {

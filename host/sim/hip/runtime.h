@@ -80,6 +80,7 @@ public:
     // Runs `body` while none of them runs or begins a command.
     void while_unused(const Device &device, const std::function<void()> &body);
     void stop();
+    void report_leaks();         // to `findings`, where these are wanted
     std::string refusal() const; // why there is no device: what HIPSIM_* variables say; else empty
 
 private:

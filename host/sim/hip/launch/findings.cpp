@@ -105,12 +105,14 @@ void Findings::read_settings() {
         first_ = settings.value("first_launch", first_);
         last_ = settings.value("last_launch", last_);
         stop_at_first_ = settings.value("stop_at_first", false);
+        leaks_ = settings.value("leaks", false);
     } catch (const std::exception &error) {
         throw Error(fmt::format("HIPSIM_FINDINGS={}: settings.json: {}", folder_, error.what()));
     }
 }
 
-std::unique_ptr<LaunchFindings> Findings::begin(const std::string &kernel) {
+std::unique_ptr<LaunchFindings> Findings::begin(const std::string &kernel,
+                                                std::shared_ptr<const HostTrace> host) {
     const std::lock_guard lock(mutex_);
     const u64 number = ++launches_;
     const bool checked = number >= first_ && number <= last_ &&
@@ -118,7 +120,7 @@ std::unique_ptr<LaunchFindings> Findings::begin(const std::string &kernel) {
                           std::regex_search(demangled(kernel), *kernels_));
     checked_ += checked;
     write_launches();
-    return checked ? std::make_unique<LaunchFindings>(number) : nullptr;
+    return checked ? std::make_unique<LaunchFindings>(number, std::move(host)) : nullptr;
 }
 
 // In place, so that the numbers outlive a crash.
@@ -165,6 +167,8 @@ void Findings::write(const LaunchFindings &launch, const sim::Dispatch &dispatch
                                         r.site.place, r.other ? r.other->place : "");
     const auto [at, fresh] = known_.try_emplace(key, known_.size());
     Json line = {{"kind", at->second}, {"count", kind.count}, {"launch", launch.number}};
+    if (launch.taken_ > most_of_a_launch)
+        line["ended"] = true;
     if (!fresh)
         return write(line);
     const u64 image = reinterpret_cast<u64>(program.image().data());
@@ -176,7 +180,36 @@ void Findings::write(const LaunchFindings &launch, const sim::Dispatch &dispatch
     line["linked_pc"] = r.site.pc - image;
     if (r.other)
         line["other"]["linked_pc"] = r.other->pc - image;
+    if (launch.host)
+        line["host"] = json_of(*launch.host);
+    line["made"] = made_json(r.maker);
     write(line);
+}
+
+void Findings::made(const std::string &maker) {
+    constexpr size_t most = 1 << 17; // of a program that allocates for ever, the latest are lost
+    HostTrace host = host_trace();
+    const std::lock_guard lock(mutex_);
+    if (made_.size() < most)
+        made_[maker] = {launches_, std::move(host)};
+}
+
+Json Findings::made_json(const std::string &maker) const {
+    const auto at = made_.find(maker);
+    if (at == made_.end())
+        return {};
+    return {{"by", maker}, {"launches", at->second.launches}, {"host", json_of(at->second.host)}};
+}
+
+void Findings::leaked(const std::string &what, u64 bytes, const std::string &maker) {
+    const std::lock_guard lock(mutex_);
+    write(Json{{"kind", known_.size() + ++leaked_},
+               {"count", 1},
+               {"check", "leak"},
+               {"rule", what},
+               {"bytes", bytes},
+               {"maker", maker},
+               {"made", made_json(maker)}});
 }
 
 void Findings::write(const Json &line) {
@@ -190,12 +223,11 @@ std::string Findings::save_code(const sim::Program &program) {
     const auto file = program.debug_file();
     if (file.empty())
         return "";
-    std::string &name = saved_[&program];
+    const std::string_view text(reinterpret_cast<const char *>(file.data()), file.size());
+    std::string &name = saved_[std::hash<std::string_view>()(text)];
     if (name.empty()) {
         name = fmt::format("{}.{}.code", stem_, saved_.size());
-        std::ofstream(name, std::ios::binary)
-            .write(reinterpret_cast<const char *>(file.data()),
-                   static_cast<std::streamsize>(file.size()));
+        std::ofstream(name, std::ios::binary) << text;
     }
     return name;
 }

@@ -94,6 +94,8 @@ KernelCall make_call(hipFunction_t handle, const LaunchShape &shape, void **para
     KernelCall call{function, shape, {}};
     call.kernarg = pack_kernarg(*function, dispatch_of(*function, shape), params, extra);
     call.named = reinterpret_cast<void *>(handle);
+    if (runtime().findings.wanted())
+        call.host = std::make_shared<const HostTrace>(host_trace());
     return call;
 }
 
@@ -118,11 +120,12 @@ run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime, LaunchFi
     sim::RunConfig run = device.config.run;
     if (runtime.findings.wanted() && !findings)
         run.checker = nullptr;
-    run.findings = findings;
     if (device.config.choices)
         run.choices = &*device.config.choices;
-    if (!device.timing)
+    if (!device.timing) {
+        run.findings = findings;
         return {sim::run(dispatch, device.memory, device.facts, run), std::nullopt};
+    }
     auto watchers = runtime.launch_files.watch(dispatch, device.timing->part(), device.ordinal);
     auto timed =
         device.timing->run(dispatch, device.memory, run, device.config.timing == TimingMode::exact,
@@ -175,8 +178,9 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         if (grids)
             dispatch.grid_sync = grids->sync_of(grid);
         imports().refresh();
-        const auto findings =
-            runtime.findings.wanted() ? runtime.findings.begin(function->kernel->name) : nullptr;
+        const auto findings = runtime.findings.wanted()
+                                  ? runtime.findings.begin(function->kernel->name, host)
+                                  : nullptr;
         try {
             const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));
             const auto [stats, times] = [&] {

@@ -7,6 +7,7 @@
 
 #include "base/types.h"
 #include "sim/hip/headers.h"
+#include "sim/hip/host_trace.h"
 #include "sim/hip/module/module.h"
 #include "sim/timing/timeline.h"
 
@@ -46,6 +47,7 @@ struct KernelCall {
     KernelAttributes attributes = {};           // of a graph's node
     std::shared_ptr<MultiGrid> grids = nullptr; // of a cooperative launch over several devices,
     u32 grid = 0;                               // and which of them this is
+    std::shared_ptr<const HostTrace> host = nullptr; // who launched it, for Findings
     void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
 
     // `command` gets the modelled work; null where launches aren't timed.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "sim/hip/error.h"
+#include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
 
@@ -11,8 +12,14 @@ std::string next_made_by() {
     static std::mutex &mutex = *new std::mutex;
     static auto &made = *new std::map<std::string, u64>;
     const std::string call = *current_call() ? current_call() : "the runtime";
-    const std::lock_guard lock(mutex);
-    return call + " #" + std::to_string(++made[call]);
+    std::string name;
+    {
+        const std::lock_guard lock(mutex);
+        name = call + " #" + std::to_string(++made[call]);
+    }
+    if (Runtime *runtime = Runtime::if_running(); runtime && runtime->findings.wanted())
+        runtime->findings.made(name);
+    return name;
 }
 
 void Blocks::add(Block block) {
