@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/isa/dwarf_cursor.h"
+
 namespace nw::sim {
 
 namespace {
@@ -22,70 +24,6 @@ enum : u8 {
 };
 enum : u8 { lne_end_sequence = 1, lne_set_address = 2 };
 enum : u16 { lnct_path = 1 };
-enum : u16 {
-    form_block2 = 3,
-    form_data2 = 5,
-    form_data4 = 6,
-    form_data8 = 7,
-    form_string = 8,
-    form_block = 9,
-    form_data1 = 0xb,
-    form_strp = 0xe,
-    form_udata = 0xf,
-    form_data16 = 0x1e,
-    form_line_strp = 0x1f
-};
-
-class Cursor {
-public:
-    Cursor(const Bytes &bytes, u64 at) : bytes_(&bytes), at(at) {}
-
-    template <class T> T take() {
-        T value = bytes_->read<T>(at);
-        at += sizeof(T);
-        return value;
-    }
-    u64 uleb() {
-        u64 value = 0;
-        for (unsigned shift = 0;; shift += 7) {
-            u8 byte = take<u8>();
-            if (shift < 64)
-                value |= u64{byte & 0x7fu} << shift;
-            if (!(byte & 0x80))
-                return value;
-        }
-    }
-    i64 sleb() {
-        i64 value = 0;
-        unsigned shift = 0;
-        u8 byte;
-        do {
-            byte = take<u8>();
-            if (shift < 64)
-                value |= static_cast<i64>(u64{byte & 0x7fu} << shift);
-            shift += 7;
-        } while (byte & 0x80);
-        if (shift < 64 && (byte & 0x40))
-            value |= static_cast<i64>(~u64{0} << shift);
-        return value;
-    }
-    void skip(u64 bytes) {
-        bytes_->slice(at, bytes); // throws past the end
-        at += bytes;
-    }
-    std::string_view string() {
-        std::string_view s = bytes_->string(at);
-        at += s.size() + 1;
-        return s;
-    }
-
-private:
-    const Bytes *bytes_;
-
-public:
-    u64 at;
-};
-
 std::string_view base_name(std::string_view path) {
     size_t slash = path.rfind('/');
     return slash == path.npos ? path : path.substr(slash + 1);
@@ -95,7 +33,7 @@ std::string_view base_name(std::string_view path) {
 
 struct LineTable::Unit {
     Bytes lines, line_strings, strings;
-    Cursor c;
+    DwarfCursor c;
     u64 end = 0, program = 0;
     u16 version = 0;
     u8 min_inst = 1, line_range = 1, opcode_base = 1;
@@ -108,7 +46,8 @@ LineTable::LineTable(const Elf &elf) {
     Bytes lines = elf.section(".debug_line");
     if (lines.empty())
         return;
-    Unit unit{lines, elf.section(".debug_line_str"), elf.section(".debug_str"), Cursor(lines, 0)};
+    Unit unit{lines, elf.section(".debug_line_str"), elf.section(".debug_str"),
+              DwarfCursor(lines, 0)};
     try {
         while (unit.c.at + 4 <= lines.size())
             read_unit(unit);
@@ -121,7 +60,7 @@ LineTable::LineTable(const Elf &elf) {
 }
 
 void LineTable::read_unit(Unit &unit) {
-    Cursor &c = unit.c;
+    DwarfCursor &c = unit.c;
     u64 length = c.take<u32>();
     if (length == 0xffffffff)
         throw BadImage("64-bit DWARF");
@@ -161,7 +100,7 @@ void LineTable::add_file(std::string_view name) {
 }
 
 void LineTable::read_files(Unit &unit) {
-    Cursor &c = unit.c;
+    DwarfCursor &c = unit.c;
     if (unit.version == 4) {
         files_.emplace_back(); // file numbers start at 1
         while (!c.string().empty()) {
@@ -230,7 +169,7 @@ void LineTable::read_files(Unit &unit) {
 }
 
 void LineTable::run_program(Unit &unit) {
-    Cursor &c = unit.c;
+    DwarfCursor &c = unit.c;
     auto fresh = [&] { return Row{0, unit.first_file + 1, 1, false}; };
     Row row = fresh();
     auto advance = [&](u64 units) { row.address += units * unit.min_inst; };

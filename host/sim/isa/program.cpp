@@ -15,6 +15,7 @@
 #include "sim/isa/elf.h"
 #include "sim/isa/line_table.h"
 #include "sim/isa/metadata.h"
+#include "sim/isa/parameter_names.h"
 
 namespace nw::sim {
 
@@ -232,6 +233,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.relocate(elf);
     impl.find_text(elf);
     impl.read_kernels(elf);
+    add_parameter_names(elf, impl.kernels);
     impl.read_functions(elf);
     impl.printf_formats = read_printf_formats(elf.metadata());
     impl.lines = LineTable(elf);
