@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,93 +10,17 @@
 #include <regex>
 #include <set>
 #include <span>
-#include <spawn.h>
 #include <sstream>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
-#include "base/targets.h"
+#include "nw/compile.h"
 #include "sim/isa/bundle.h"
 #include "sim/isa/compressed.h"
 #include "sim/isa/elf.h"
 
-extern char **environ;
-
 namespace nw::cli {
 
 namespace {
-
-// A temporary directory, removed by the destructor.
-class Folder {
-public:
-    Folder() : path_((std::filesystem::temp_directory_path() / "nw_XXXXXX").string()) {
-        if (!mkdtemp(path_.data()))
-            throw Error(fmt::format("{}: {}: needed for the assembler's output", path_,
-                                    std::strerror(errno)));
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    std::string file(const char *name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
-
-// Runs it with stderr redirected to a file; returns its exit code, or a negative errno.
-int run(std::vector<std::string> command, const std::string &log) {
-    std::vector<char *> words;
-    for (std::string &word : command)
-        words.push_back(word.data());
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    pid_t child = 0;
-    const int error = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error)
-        return -error;
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-// Runs clang on a file; `options` precede the file.
-std::string clang(const std::string &path, const std::string &gfx,
-                  std::vector<std::string> options) {
-    const Folder folder;
-    const std::string object = folder.file("code.hsaco"), log = folder.file("log");
-    // LLVM removes the working directory from file names, even inside a name: so use one that no
-    // path begins with.
-    std::vector<std::string> command = {NW_CLANG,       "-target", "amdgcn-amd-amdhsa",
-                                        "-mcpu=" + gfx, "-g",      "-fdebug-compilation-dir=//"};
-    command.insert(command.end(), options.begin(), options.end());
-    command.insert(command.end(), {path, "-o", object});
-    const int code = run(command, log);
-    if (code < 0)
-        throw Error(
-            fmt::format("{}: {}: needed to assemble .s and link .o files; give a .hsaco instead",
-                        NW_CLANG, std::strerror(-code)));
-    if (code)
-        throw Error(fmt::format("{}: it can't be {} for {}:\n{}", path,
-                                is_assembly(path) ? "assembled" : "linked", gfx, read_text(log)));
-    return read_text(object);
-}
-
-// The same options as for the collection's files, with a line table.
-std::string assemble(const std::string &path, const std::string &gfx) {
-    const std::string source = read_text(path);
-    const bool wave64 = std::regex_search(source, std::regex(R"(\.amdhsa_wavefront_size32\s+0\b)"));
-    std::vector<std::string> options = {
-        is_generic(gfx) ? "-mcode-object-version=6" : "-mcode-object-version=5", "-x", "assembler"};
-    if (wave64)
-        options.insert(options.begin(), "-mwavefrontsize64");
-    return clang(path, gfx, options);
-}
 
 std::span<const std::byte> bytes_of(const std::string &text) {
     return std::as_bytes(std::span(text));
@@ -137,7 +60,7 @@ bool is_amdgpu_elf(const std::string &file) {
 std::string code_in(const std::string &path, const std::string &gfx) {
     std::string file = read_text(path);
     if (is_amdgpu_elf(file))
-        return sim::Elf(bytes_of(file)).is_linked() ? file : clang(path, gfx, {});
+        return sim::Elf(bytes_of(file)).is_linked() ? file : link_object(path, gfx);
     std::string there;
     for (const std::string &bundle : bundles_of(file)) {
         const sim::SpanSource source(bytes_of(bundle));
@@ -171,10 +94,6 @@ std::string gfx_of_bundles(const std::string &file) {
 
 } // namespace
 
-bool is_assembly(const std::string &path) {
-    return std::filesystem::path(path).extension() == ".s";
-}
-
 std::string read_text(const std::string &path) {
     std::ifstream in(path, std::ios::binary);
     std::stringstream all;
@@ -204,7 +123,7 @@ std::set<std::string> targets_of_file(const std::string &path) {
 
 std::string gfx_of_file(const std::string &path) {
     const std::string text = read_text(path);
-    if (!is_assembly(path))
+    if (!is_source(path))
         try {
             if (!is_amdgpu_elf(text))
                 if (const std::string gfx = gfx_of_bundles(text); !gfx.empty())
@@ -218,13 +137,25 @@ std::string gfx_of_file(const std::string &path) {
     return std::regex_search(text, target, directive) ? target[1].str() : "";
 }
 
-std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx) {
+std::string names_no_target(const std::string &path) {
+    return path + (is_assembly(path) ? ": has no .amdgcn_target" : ": names no target");
+}
+
+std::string code_object(const std::string &path, const std::string &gfx) {
+    return is_source(path) ? compile(path, gfx) : code_in(path, gfx);
+}
+
+std::shared_ptr<const sim::Program> load_object(const std::string &path, const std::string &object,
+                                                const std::string &gfx) {
     try {
-        const std::string object = is_assembly(path) ? assemble(path, gfx) : code_in(path, gfx);
         return sim::Program::load(bytes_of(object), gfx);
     } catch (const sim::BadImage &error) {
         throw Error(fmt::format("{}: {}", path, error.what()));
     }
+}
+
+std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx) {
+    return load_object(path, code_object(path, gfx), gfx);
 }
 
 } // namespace nw::cli

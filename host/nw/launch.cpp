@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nw/launch.h"
 
-#include <charconv>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <optional>
 
 #include "base/targets.h"
@@ -17,63 +14,7 @@ namespace nw::cli {
 
 namespace {
 
-using sim::Dim3;
 using sim::timing::Part;
-
-// "64", "64,2", "64,2,1"
-Dim3 dimensions(const char *option, std::string_view text) {
-    u32 values[3] = {1, 1, 1};
-    std::string_view rest = text;
-    for (size_t n = 0;; ++n) {
-        const auto end = rest.data() + rest.size();
-        const auto [stop, error] =
-            n < 3 ? std::from_chars(rest.data(), end, values[n])
-                  : std::from_chars_result{rest.data(), std::errc::invalid_argument};
-        if (error != std::errc{} || values[n] == 0 || (stop != end && *stop != ','))
-            throw Error(fmt::format("{} {}: must be one to three comma-separated numbers from 1 to "
-                                    "4294967295, as in {} 64,2",
-                                    option, text, option));
-        if (stop == end)
-            return {values[0], values[1], values[2]};
-        rest.remove_prefix(static_cast<size_t>(stop - rest.data()) + 1);
-    }
-}
-
-const sim::KernelInfo &choose_kernel(const sim::Program &program, const LaunchOptions &o) {
-    std::vector<std::string_view> names;
-    for (const sim::KernelInfo &k : program.kernels())
-        names.push_back(k.name);
-    if (names.empty())
-        throw Error(fmt::format("{}: has no kernels", o.file));
-    if (o.kernel.empty() && names.size() == 1)
-        return program.kernels().front();
-    if (o.kernel.empty())
-        throw Error(fmt::format("{}: has {} kernels: choose one with --kernel: {}", o.file,
-                                names.size(), fmt::join(names, ", ")));
-    if (const sim::KernelInfo *kernel = program.find_kernel(o.kernel))
-        return *kernel;
-    throw Error(fmt::format("--kernel {}: {} has {}", o.kernel, o.file, fmt::join(names, ", ")));
-}
-
-Dim3 block_of(const LaunchOptions &o, const sim::KernelInfo &kernel) {
-    if (o.block.empty())
-        return {kernel.max_workgroup, 1, 1};
-    const Dim3 block = dimensions("--block", o.block);
-    const u64 limit = std::min(kernel.max_workgroup, 1024u);
-    if (block.x > limit || block.y > limit || block.z > limit ||
-        u64{block.x} * block.y * block.z > limit)
-        throw Error(fmt::format("--block {}: {} allows workgroups of at most {} work-items",
-                                o.block, kernel.name, limit));
-    return block;
-}
-
-Dim3 grid_of(const LaunchOptions &o) {
-    const Dim3 grid = dimensions("--grid", o.grid);
-    constexpr u64 most = u64{1} << 32; // as HIP: x up to 2^31 - 1, and what can be run at all
-    if (u64{grid.x} * grid.y >= most || u64{grid.x} * grid.y * grid.z >= most)
-        throw Error(fmt::format("--grid {}: at most 2^32 - 1 workgroups", o.grid));
-    return grid;
-}
 
 // The part by its name, or the default of the gfx.
 Part choose_part(const LaunchOptions &o, std::string_view gfx) {
@@ -100,31 +41,38 @@ std::string choose_gfx(const LaunchOptions &o) {
     if (sim::find_device(gfx))
         return gfx;
     const std::string what = !o.gfx.empty() ? fmt::format("--gfx {}: is not simulated", gfx)
-                             : gfx.empty()  ? o.file + ": has no .amdgcn_target"
+                             : gfx.empty()  ? names_no_target(o.file)
                                             : fmt::format("{}: is for {}", o.file, gfx);
     throw Error(fmt::format("{}: choose --gfx from {}", what, target_names()));
 }
 
+// Memory of the private device.
+class OwnMemory : public ArgumentMemory {
+public:
+    explicit OwnMemory(sim::Memory &memory) : memory_(memory) {}
+    u64 make(u64 bytes, const std::string &what, const Fill &fill) override {
+        auto *const at = static_cast<std::byte *>(memory_.allocate(bytes, what));
+        if (at)
+            fill({at, bytes});
+        return reinterpret_cast<u64>(at);
+    }
+
+private:
+    sim::Memory &memory_;
+};
+
 } // namespace
 
 void add_options(Command &command, LaunchOptions &o) {
-    command.add("file", &o.file, "Code object (.hsaco) or assembly (.s)", {.required = true});
+    add_kernel_file(command, o);
     add_launch_options(command, o);
 }
 
 void add_launch_options(Command &command, LaunchOptions &o) {
-    command.add("--kernel", &o.kernel, "The kernel; default: the only one");
-    command.add("--grid", &o.grid, "Workgroups: X[,Y[,Z]]", {.show_default = true});
-    command.add(
-        "--block", &o.block,
-        "Work-items per workgroup: X[,Y[,Z]]; default: the kernel's .max_flat_workgroup_size");
-    command.add("--args", &o.args, arguments_help);
-    command.add("--lds", &o.dynamic_lds, "Bytes of dynamic LDS");
-    command.add("--gfx", &o.gfx, "The target; default: the file's");
+    add_kernel_options(command, o);
     command.add("--part", &o.part,
                 "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
     command.add("--profile", &o.profile, "File of measured constants, as HIPSIM_PROFILE");
-    command.add("--seed", &o.seed, "Seed of random fills", {.show_default = true});
     command.add("--repeat", &o.repeat, "Number of consecutive launches; the last one is reported",
                 {.range = {1, 1'000'000}, .show_default = true});
     command.add("--max-insts", &o.max_insts,
@@ -158,7 +106,8 @@ struct Launch::Impl {
         dispatch.grid = grid_of(o);
         dispatch.block = block_of(o, *dispatch.kernel);
         dispatch.dynamic_lds = o.dynamic_lds;
-        kernarg = make_kernarg(dispatch, o.args, memory, o.seed);
+        OwnMemory buffers(memory);
+        kernarg = make_kernarg(dispatch, o.args, buffers, o.seed).block;
         dispatch.kernarg = kernarg;
         timing.emplace(*device, part, costs, o.timing);
     }

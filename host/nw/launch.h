@@ -6,17 +6,15 @@
 #include <vector>
 
 #include "base/command_line.h"
+#include "nw/kernel_options.h"
 #include "sim/timing/timing.h"
 
 namespace nw::cli {
 
-struct LaunchOptions {
-    std::string file; // .hsaco or .s
-    std::string kernel, gfx, part, profile;
-    std::string grid = "1", block;
-    std::vector<std::string> args;
-    u32 dynamic_lds = 0, repeat = 1;
-    u64 seed = 1, max_insts = 0;
+struct LaunchOptions : KernelOptions {
+    std::string part, profile;
+    u32 repeat = 1;
+    u64 max_insts = 0;
     bool exact = false;
     sim::timing::TimingOptions timing;
 };

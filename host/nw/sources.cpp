@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "nw/code_object.h"
+#include "nw/compile.h"
 
 namespace nw::cli {
 
@@ -16,7 +17,7 @@ Sources::Sources(const std::string &file, const std::string &given, const std::s
     std::error_code ignored;
     if (!given_.empty() && !fs::is_regular_file(given_, ignored))
         throw Error(fmt::format("--source {}: is not a file", given));
-    if (is_assembly(file))
+    if (is_source(file))
         files_.emplace_back(file);
     const fs::path folder = fs::path(file).parent_path();
     folders_ = {folder, folder / "../../asm" / gfx}; // of build/hsaco/<gfx>

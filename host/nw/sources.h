@@ -12,8 +12,8 @@ namespace nw::cli {
 // file and, for build/hsaco/<gfx>, in build/asm/<gfx>.
 class Sources {
 public:
-    // Of `file`, a code object or an .s; `given`: that of --source, or "". Throws Error where that
-    // is no file.
+    // Of `file`, a code object or a source; `given`: that of --source, or "". Throws Error where
+    // that is no file.
     Sources(const std::string &file, const std::string &given, const std::string &gfx);
 
     std::optional<std::string> path(const std::string &name); // of a name in the line table

@@ -87,7 +87,7 @@ void add_info(Command &app) {
     Command &command =
         app.add_subcommand("info", "Show a kernel's registers, occupancy, loops and their bounds");
     command.footer = footer;
-    command.add("file", &o->files, "Code objects or .s files", {.required = true});
+    command.add("file", &o->files, "Code objects, .s, .hip or .cl files", {.required = true});
     command.add("--kernel", &o->info.kernel, "Only this kernel");
     command.add("--gfx", &o->info.gfx, "Target; default: the file's");
     command.add("--part", &o->info.part,

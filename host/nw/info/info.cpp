@@ -29,7 +29,7 @@ std::string choose_gfx(const std::string &path, const InfoOptions &o) {
     if (part && (gfx.empty() || is_generic(gfx)))
         return std::string(part->gfx);
     if (gfx.empty())
-        throw Error(fmt::format("{}: has no .amdgcn_target: give --gfx", path));
+        throw Error(names_no_target(path) + ": give --gfx");
     const std::string one = one_gfx(gfx);
     if (!find_device(one))
         throw Error(fmt::format("{}: is for {}, which is not simulated: assemble it for one of {}",

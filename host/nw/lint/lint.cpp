@@ -90,7 +90,7 @@ private:
     static std::string gfx_of(const std::string &path) {
         const std::string gfx = gfx_of_file(path);
         if (gfx.empty())
-            throw Error(fmt::format("{}: has no .amdgcn_target: give --gfx", path));
+            throw Error(names_no_target(path) + ": give --gfx");
         return one_gfx(gfx);
     }
 
@@ -260,7 +260,7 @@ void add_lint(Command &app) {
     command.footer = footer;
     command.add("file", &o->files,
                 "Code objects (linked or not), offload bundles, host programs with "
-                "embedded code objects, or .s files");
+                "embedded code objects, .s, .hip or .cl files");
     command.add("--gfx", &o->gfx,
                 "Target, from gfx1010 on; default: the file's, if it has only one");
     command.add("--kernel", &o->kernel, "Check only this kernel");
