@@ -18,8 +18,10 @@ void add_inspect(Command &);
 void add_isa(Command &);
 void add_lint(Command &);
 void add_micro(Command &);
+void add_new(Command &);
 void add_pack(Command &);
 void add_quantize(Command &);
+void add_run(Command &);
 void add_time(Command &);
 void add_tune(Command &);
 

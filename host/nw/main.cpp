@@ -24,8 +24,10 @@ int main(int argc, char **argv) {
     nw::cli::add_isa(app);
     nw::cli::add_lint(app);
     nw::cli::add_micro(app);
+    nw::cli::add_new(app);
     nw::cli::add_pack(app);
     nw::cli::add_quantize(app);
+    nw::cli::add_run(app);
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
     const auto before = [&] {

@@ -26,10 +26,11 @@ READERS = {
     "lint --baseline": ["lint", str(SUMS), "--baseline"],
     "micro --fit": ["micro", "--fit"],
     "constants --profile": ["constants", "--profile"],
+    "run": ["run"],
     "time": ["time"],
     "tune --candidates": ["tune", *GFX, "--candidates"],
 }
-NEEDY = ["annotate", "atlas", "bench-model", "check", "choose", "diff", "info", "inspect", "lint", "pack", "quantize", "time", "tune"]  # some argument
+NEEDY = ["annotate", "atlas", "bench-model", "check", "choose", "diff", "info", "inspect", "lint", "new", "pack", "quantize", "run", "time", "tune"]  # some argument
 GARBAGE = {"text": b"this is not what you look for\n", "bytes": bytes(range(256)) * 8, "nothing": b""}
 
 

@@ -38,7 +38,7 @@ INCLUDE_ROOTS = ("host", "tests", ".")  # .: "bench/..."
 GENERATED = {  # gen writes them into the build
     "contract_cases.inc", "contract_edges.inc", "contracts.inc", "faces.inc", "family_table.inc", "kernels.inc", "op_fields.inc", "op_kinds.inc",
     "op_names.inc", "op_words.inc", "parameters.inc", "typed_ops.inc",
-    "old_names.inc", "targets.inc", "tuning.inc", "words.inc", "device_files.inc", "opencl_library.inc",
+    "old_names.inc", "targets.inc", "tuning.inc", "words.inc", "device_files.inc", "new_files.inc", "opencl_library.inc",
 }  # fmt: skip
 EVERY_TEST = {Path("tests/tier.h")}  # beside the rooms
 SOURCES = {".h", ".cpp", ".c", ".inc"}
