@@ -46,7 +46,7 @@ struct Word {
             return;
         const std::string types = element_type_names(arg.size);
         fail(fmt::format(
-            "the argument has {} bytes: use {}{}", bytes, arg.size == 8 ? "buf, npy, null, " : "",
+            "{} bytes are given: use {}{}", bytes, arg.size == 8 ? "buf, npy, null, " : "",
             types.empty() ? fmt::format("hex:{}", std::string(arg.size * 2, '0')) : types));
     }
 };

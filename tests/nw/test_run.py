@@ -157,6 +157,7 @@ class Files(Run):
         bundle = self.folder / "both.hsaco"
         bundle.write_bytes(fat_binary.bundle({"gfx1151": DECODE.read_bytes(), "gfx1100": DECODE.read_bytes()}))
         self.assertIn("sim gfx1151", self.said(bundle, "--gfx", "gfx1151", *launch))
+        self.assertIn("sim gfx1151", self.said(bundle, "--device", "sim:8060S", *launch))
         self.assertIn("choose one with --gfx", self.fails(2, bundle, *launch).stderr)
         self.assertIn("gfx1151", self.fails(2, DECODE, "--device", "sim:gfx1100", *launch).stderr)
 

@@ -129,7 +129,7 @@ class Time(unittest.TestCase):
             ([SUMS, "--kernel", "nope"], ["--kernel nope", "sums, nothing"]),
             ([SUMS, "--kernel", "sums", "--args", "u32:1"],
              ["takes 4 arguments, 1 are given", "out (8 bytes, global_buffer)", "n (4 bytes, by_value)"]),
-            ([SUMS, "--kernel", "sums", "--args", "u32:1", *good[1:]], ["u32:1", "'out'", "8 bytes", "buf, null"]),
+            ([SUMS, "--kernel", "sums", "--args", "u32:1", *good[1:]], ["u32:1", "'out'", "(8 bytes, ", "4 bytes are given: use buf, npy, null"]),
             ([SUMS, "--kernel", "sums", "--args", *good[:2], "u32:-1", "f16:0"], ["-1", "must be 0 to 4294967295"]),
             ([SUMS, "--kernel", "sums", "--args", *good[:2], "i32:2147483648", "f16:0"], ["2147483648", "2147483647"]),
             ([SUMS, "--kernel", "sums", "--args", *good[:3], "f16:x"], ["x is not a number"]),

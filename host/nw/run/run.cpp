@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
+#include "base/targets.h"
 #include "base/terminal.h"
 #include "hip/library.h"
 #include "nw/code_object.h"
@@ -46,6 +47,11 @@ private:
     std::vector<hip::Buffer> buffers_;
 };
 
+bool runs(const std::string &device, const std::string &gfx) {
+    const Target *of_device = find_target(device), *of_code = find_target(gfx);
+    return of_device && of_code && of_device->runs(*of_code);
+}
+
 // --device, else that of NIBBLEWAVE_DEVICE. `auto` gives a device that runs the file's code or
 // --gfx: the simulated one where the card is another.
 hip::Device open(const Options &o) {
@@ -53,11 +59,12 @@ hip::Device open(const Options &o) {
         check_gfx(o.kernel.gfx);
     const char *const variable = std::getenv("NIBBLEWAVE_DEVICE");
     const std::string asked = !o.device.empty() ? o.device : variable ? variable : "";
-    const std::string gfx =
-        !o.kernel.gfx.empty() ? o.kernel.gfx : one_gfx(gfx_of_file(o.kernel.file));
-    const bool free = asked.empty() || asked == "auto" || !o.kernel.gfx.empty();
-    hip::Device device(free ? "auto" : asked);
-    return free && !gfx.empty() && device.info().gfx != gfx ? hip::Device("sim:" + gfx) : device;
+    if (o.kernel.gfx.empty() && !asked.empty() && asked != "auto")
+        return hip::Device(asked);
+    const std::string gfx = o.kernel.gfx.empty() ? gfx_of_file(o.kernel.file) : o.kernel.gfx;
+    hip::Device device("auto");
+    return gfx.empty() || runs(device.info().gfx, gfx) ? device
+                                                       : hip::Device("sim:" + one_gfx(gfx));
 }
 
 hip::Device open_checked(const Options &o) {
