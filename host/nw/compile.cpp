@@ -282,6 +282,19 @@ std::string assemble(const std::string &path, const std::string &gfx) {
                             names.empty() ? "" : who_has(names, gfx)));
 }
 
+std::string assemble_text(const std::string &text, const std::string &gfx) {
+    const Folder folder;
+    const std::string path = folder.file("kernel.s");
+    write_text("the assembler's input", path, text);
+    Outcome out = run_clang(path, gfx, assembler_options(gfx));
+    if (out.ok)
+        return std::move(out.object);
+    const auto names = lacking_instructions(out.log);
+    throw Error(fmt::format("it can't be assembled for {}:\n{}{}", gfx,
+                            std::regex_replace(out.log, std::regex(".*/kernel\\.s:"), ""),
+                            names.empty() ? "" : who_has(names, gfx)));
+}
+
 std::string link_object(const std::string &path, const std::string &gfx) {
     Outcome out = run_clang(path, gfx, {});
     if (!out.ok)

@@ -17,6 +17,7 @@
 #include "nw/commands.h"
 #include "nw/micro/fit.h"
 #include "nw/micro/model.h"
+#include "nw/micro/own.h"
 #include "nw/part.h"
 #include "sim/timing/constants_json.h"
 
@@ -30,6 +31,7 @@ struct Options {
     std::string device, only, json;
     std::string fit, profile, part; // of --fit: the card's rows, the output, the part
     bool list = false, constants = false;
+    OwnOptions own;
     std::optional<u32> passes, repeats;
     std::optional<u64> mib;
 };
@@ -223,6 +225,8 @@ fixed cost; JSON has that as `offset`, and the raw clocks. The host times stream
   nw micro                                    all, on the card, or on the model if there is none
   nw micro --device sim:gfx1201 --only wmma   some, on the model of another GPU
   nw micro --json card.json                   keeps all raw values
+  nw micro 'v_dot2_f32_bf16 v0, v1, v2, v0' --with 'v_exp_f32 v3, v4'    your own instruction, beside
+                                              another one
   nw micro --constants --part "7900 XTX"      the measurement that determines each constant of the model
   nw micro --fit card.json                    fits the model's constants to the card's rows and writes
                                               card.profile.json, for HIPSIM_PROFILE)";
@@ -234,6 +238,18 @@ void add_micro(Command &app) {
     Command &command = app.add_subcommand(
         "micro", "Measure instructions, memory and streams with the shader clock");
     command.footer = footer;
+    command.add(
+        "instruction", &o->own.line,
+        "An instruction of VALU or SALU to measure instead, with registers v0 to v63, s2 to "
+        "s63, as in 'v_fma_f32 v0, v1, v2, v3'");
+    command.add("--latency", &o->own.latency,
+                "Only its latency: each reads what the one before wrote",
+                {.needs = {"instruction"}});
+    command.add("--throughput", &o->own.throughput, "Only its throughput: independent copies",
+                {.needs = {"instruction"}});
+    command.add("--with", &o->own.with,
+                "Also in turn with these, each alone: what collides with it",
+                {.needs = {"instruction"}});
     command.add("--device", &o->device, "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
     command.add("--only", &o->only, "Only measurements whose name matches this regular expression");
     command.add("--list", &o->list, "Print the names only");
@@ -253,6 +269,8 @@ void add_micro(Command &app) {
                 "Print the model's constants and the measurement that determines each");
     command.add("--part", &o->part, "The part to fit or to print, as in 8060S");
     command.run = [o] {
+        if (!o->own.line.empty())
+            return measure_own(o->own, o->device);
         if (o->constants)
             return print_constants(*o);
         if (!o->part.empty() && o->fit.empty())
