@@ -24,7 +24,7 @@ struct Job {
 
 std::string with_rows(std::string values, u32 m) {
     const std::string_view place = "{m}";
-    if (const u64 at = values.find(place); at != values.npos)
+    for (u64 at = 0; (at = values.find(place, at)) != values.npos;)
         values.replace(at, place.size(), std::to_string(m));
     return values;
 }

@@ -1103,6 +1103,123 @@ NW_API nw_status nw_rms_norm(nw_context *context, const nw_norm *norm, void *str
 /* Loads the kernels that such launches need, whatever their other members. Reads y_type only. */
 NW_API nw_status nw_rms_norm_prepare(nw_context *context, const nw_norm *norm);
 
+/* ---- elementwise ops, gated units ---- */
+
+enum { NW_ADD = 0, NW_SUB = 1, NW_MUL = 2, NW_DIV = 3 };
+
+/*
+ * Elementwise sums, differences, products and quotients of float tensors of four dimensions, as
+ * ggml has them: b is repeated to the shape of a.
+ *
+ *     C[i3, i2, i1, k] = A[i3, i2, i1, k] + B[i3 % b_n3, i2 % b_n2, i1 % b_n1, k % b_k], or -, *, /
+ *
+ * Results are rounded once, to nearest even; quotients below 2^-126 may round twice. Sizes,
+ * pointers and strides that are multiples of 16 bytes are faster.
+ */
+typedef struct nw_binary_op {
+    size_t size;                    /* sizeof(nw_binary_op); NW_BINARY_OP_INIT sets it */
+    int32_t function;               /* NW_ADD, NW_SUB, NW_MUL or NW_DIV */
+    uint32_t k;                     /* elements of a row, <= 2^28 */
+    uint32_t n1, n2, n3;            /* rows in each dimension of a and c, the inner first */
+    uint32_t b_k, b_n1, b_n2, b_n3; /* the same of b; each divides that of a */
+
+    const float *a; /* 4-byte aligned */
+    const float *b; /* 4-byte aligned */
+    float *c;       /* 4-byte aligned; a, or b of a's shape, with the same strides, else overlaps
+                       nothing */
+
+    /* Bytes from one to the next of each dimension: multiples of 4, < 2^32, where the size is more
+     * than 1. Those of a and b in any order, at least a row; each of c at least what it spans. */
+    uint64_t a_s1, a_s2, a_s3;
+    uint64_t b_s1, b_s2, b_s3;
+    uint64_t c_s1, c_s2, c_s3;
+} nw_binary_op;
+
+#define NW_BINARY_OP_INIT                                                                          \
+    { sizeof(nw_binary_op), 0, 0, 1, 1, 1, 1, 1, 1, 1, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_binary(nw_context *context, const nw_binary_op *binary, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads function only. */
+NW_API nw_status nw_binary_prepare(nw_context *context, const nw_binary_op *binary);
+
+/*
+ * A contiguous float tensor times a number, plus another
+ *
+ *     Y[i] = scale * X[i] + bias, rounded once
+ */
+typedef struct nw_scale_op {
+    size_t size; /* sizeof(nw_scale_op); NW_SCALE_OP_INIT sets it */
+    uint32_t n;  /* elements, >= 1 */
+    float scale; /* finite */
+    float bias;  /* finite */
+
+    const float *x; /* [N], 16-byte aligned */
+    float *y;       /* [N], 16-byte aligned; x itself, else overlaps nothing */
+} nw_scale_op;
+
+#define NW_SCALE_OP_INIT                                                                           \
+    { sizeof(nw_scale_op), 0, 1.0f, 0, NULL, NULL }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_scale(nw_context *context, const nw_scale_op *scale, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads n only. */
+NW_API nw_status nw_scale_prepare(nw_context *context, const nw_scale_op *scale);
+
+/* As ggml numbers them. */
+enum {
+    NW_GLU_REGLU = 0,
+    NW_GLU_GEGLU = 1,
+    NW_GLU_SWIGLU = 2,
+    NW_GLU_SWIGLU_OAI = 3,
+    NW_GLU_GEGLU_ERF = 4,
+    NW_GLU_GEGLU_QUICK = 5
+};
+
+/*
+ * Gated linear units
+ *
+ *     Y[m, k] = f(gate[m, k]) * up[m, k]
+ *     NW_GLU_SWIGLU: f(x) = x / (1 + exp(-x))       NW_GLU_GEGLU_QUICK: x / (1 + exp(-1.702 x))
+ *     NW_GLU_GEGLU: x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), 0 for x <= -10
+ *     NW_GLU_GEGLU_ERF: x (1 + erf(x / sqrt(2))) / 2       NW_GLU_REGLU: max(x, 0)
+ *     NW_GLU_SWIGLU_OAI: Y = (u + 1) * x / (1 + exp(-alpha x)),
+ *     x = min(gate, limit), u = min(max(up, -limit), limit)
+ *
+ * Where a matrix holds both halves in its rows, gate and up point to the halves, and both strides
+ * are its stride. The error is that of float arithmetic; asm/glu/family.toml bounds it. NaN passes
+ * through the clamps of NW_GLU_SWIGLU_OAI.
+ */
+typedef struct nw_glu_op {
+    size_t size; /* sizeof(nw_glu_op); NW_GLU_OP_INIT sets it */
+    int32_t act; /* NW_GLU_SWIGLU, ... */
+    uint32_t m;  /* rows, >= 1 */
+    uint32_t k;  /* columns of y, a multiple of 4, <= 2^28 */
+    float alpha; /* of NW_GLU_SWIGLU_OAI: finite, >= 0 */
+    float limit; /* of NW_GLU_SWIGLU_OAI: >= 0, infinity for none */
+
+    const float *gate; /* [M, K], 16-byte aligned */
+    const float *up;   /* [M, K], 16-byte aligned */
+    float *y;          /* [M, K], 16-byte aligned; gate or up itself with its stride, else
+                          overlaps nothing */
+
+    /* Bytes from row to row: >= 4 * K, multiples of 16, < 2^32. */
+    uint64_t gate_stride;
+    uint64_t up_stride;
+    uint64_t y_stride;
+} nw_glu_op;
+
+#define NW_GLU_OP_INIT                                                                             \
+    { sizeof(nw_glu_op), 0, 0, 0, 1.702f, 7.0f, NULL, NULL, NULL, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_glu(nw_context *context, const nw_glu_op *glu, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads act only. */
+NW_API nw_status nw_glu_prepare(nw_context *context, const nw_glu_op *glu);
+
 /* ---- layouts ---- */
 
 /* Recommended row stride of packed weights, in bytes. Rows are contiguous, except on gfx1151 if
