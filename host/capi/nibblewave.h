@@ -1103,7 +1103,7 @@ NW_API nw_status nw_rms_norm(nw_context *context, const nw_norm *norm, void *str
 /* Loads the kernels that such launches need, whatever their other members. Reads y_type only. */
 NW_API nw_status nw_rms_norm_prepare(nw_context *context, const nw_norm *norm);
 
-/* ---- elementwise ops, gated units ---- */
+/* ---- elementwise ops, gated units, rotary embedding ---- */
 
 enum { NW_ADD = 0, NW_SUB = 1, NW_MUL = 2, NW_DIV = 3 };
 
@@ -1202,8 +1202,8 @@ typedef struct nw_glu_op {
 
     const float *gate; /* [M, K], 16-byte aligned */
     const float *up;   /* [M, K], 16-byte aligned */
-    float *y;          /* [M, K], 16-byte aligned; gate or up itself with its stride, else
-                          overlaps nothing */
+    float *y;          /* [M, K], 16-byte aligned; gate or up itself with its stride, else overlaps
+                          nothing */
 
     /* Bytes from row to row: >= 4 * K, multiples of 16, < 2^32. */
     uint64_t gate_stride;
@@ -1219,6 +1219,76 @@ NW_API nw_status nw_glu(nw_context *context, const nw_glu_op *glu, void *stream)
 
 /* Loads the kernels that such launches need, whatever their other members. Reads act only. */
 NW_API nw_status nw_glu_prepare(nw_context *context, const nw_glu_op *glu);
+
+/* As ggml numbers them. */
+enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };
+
+/*
+ * Rotary position embedding of rows of d elements, of n1 heads, n2 tokens and n3 sequences
+ *
+ *     Y[a] = scale * (X[a] cos t - X[b] sin t), Y[b] = scale * (X[a] sin t + X[b] cos t)
+ *     of row X[i3, i2, i1], for j < pairs: a, b = 2 j, 2 j + 1, or with NW_ROPE_NEOX j, j + pairs
+ *     t = 2 pi turns[j] / 2^64 * pos[s, i2], s = turns[j] % 4
+ *
+ * What follows the pairs in a row stays as it is. turns[j] is a 64-bit number, low word first: the
+ * turns of pair j from a position to the next, times 2^64, so that t is exact at any position.
+ * Bases, frequency factors and YaRN are in it, and its lowest two bits say which of the `streams`
+ * positions of a token counts, for models with several. t is exact to 2^-25 of a turn, sin and cos
+ * to 2^-21.
+ */
+typedef struct nw_rope_op {
+    size_t size;         /* sizeof(nw_rope_op); NW_ROPE_OP_INIT sets it */
+    int32_t y_type;      /* of x and y: NW_F32 or NW_F16 */
+    int32_t layout;      /* NW_ROPE_NORMAL or NW_ROPE_NEOX */
+    uint32_t d;          /* elements of a row, a multiple of 8, <= 65536 */
+    uint32_t n1, n2, n3; /* heads, tokens, sequences */
+    uint32_t pairs;      /* that are rotated: a multiple of 4, <= d / 2 */
+    uint32_t streams;    /* positions of a token: 1..4 */
+    float scale;         /* finite, >= 0 */
+
+    const void *x;      /* 16-byte aligned; NW_F16: 8 */
+    void *y;            /* as x; x itself with its strides, else overlaps nothing */
+    const int32_t *pos; /* [streams, n2] */
+    const void *turns;  /* uint64_t [pairs], 16-byte aligned */
+
+    /* Bytes from one head, token and sequence to the next, where there are several: multiples of
+     * 16, of 8 with NW_F16, < 2^32. Those of x in any order, at least a row; each of y at least
+     * what it spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+} nw_rope_op;
+
+#define NW_ROPE_OP_INIT                                                                            \
+    { sizeof(nw_rope_op), 0, 0, 0, 1, 1, 1, 0, 1, 1.0f, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_rope(nw_context *context, const nw_rope_op *rope, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads y_type and layout
+ * only. */
+NW_API nw_status nw_rope_prepare(nw_context *context, const nw_rope_op *rope);
+
+/* What a model says of its rotation. With YaRN nw_rope's scale is the model's attention factor
+ * times 1 + 0.1 * log(1 / frequency_scale). */
+typedef struct nw_rope_model {
+    size_t size;               /* sizeof(nw_rope_model); NW_ROPE_MODEL_INIT sets it */
+    uint32_t pairs;            /* 1..32768 */
+    float base;                /* > 1: pair j turns by base^(-j / pairs) radians */
+    float frequency_scale;     /* > 0: times this; 1 / factor of linear scaling and of YaRN */
+    float extension;           /* of YaRN: 0 for none, else 1 */
+    float beta_fast;           /* of YaRN, >= beta_slow */
+    float beta_slow;           /* of YaRN, > 0 */
+    uint32_t original_context; /* of YaRN: tokens, > 0 */
+    const float *factors;   /* [pairs] in host memory: frequencies are divided by them; or null */
+    const uint8_t *streams; /* [pairs] in host memory: which position of a token counts, 0..3; or
+                               null: 0 */
+} nw_rope_model;
+
+#define NW_ROPE_MODEL_INIT                                                                         \
+    { sizeof(nw_rope_model), 0, 10000.0f, 1.0f, 0, 32.0f, 1.0f, 0, NULL, NULL }
+
+/* Writes turns[pairs], to host memory, for nw_rope: copy them to the device once. */
+NW_API nw_status nw_rope_turns(const nw_rope_model *model, uint64_t *turns);
 
 /* ---- layouts ---- */
 
