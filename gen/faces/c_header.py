@@ -110,7 +110,7 @@ def _calls(face: Face) -> str:
 
 
 def _read(reading: Reading, end: str) -> str:
-    """What a call does that reads some members only, and which."""
+    """The comment of a call that reads some members only, with their names."""
     text = reading.text or f"{reading.says} Reads {{reads}}{end}"
     return text.replace("{reads}", listed(reading.reads)).replace("{nulls}", listed(reading.nulls) if reading.nulls else "")
 

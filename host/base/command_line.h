@@ -33,7 +33,7 @@ struct Findings : std::exception {
     int code;
 };
 
-// What an option sets: a bool makes it a flag, a vector takes several values.
+// The variable that an option sets: a bool makes it a flag, a vector takes several values.
 using OptionTarget = std::variant<bool *, u32 *, u64 *, std::string *, std::optional<u32> *,
                                   std::optional<u64> *, std::vector<u32> *,
                                   std::vector<std::string> *, std::vector<std::filesystem::path> *>;
@@ -75,7 +75,7 @@ public:
     }
 
     std::optional<std::string> footer; // of --help; default: that of the command it belongs to
-    // Of a subcommand: takes the words after "--" as they are. CLI11 would split "[a,b]".
+    // For a subcommand: receives the words after "--" unchanged. CLI11 would split "[a,b]".
     std::vector<std::string> *verbatim = nullptr;
     std::function<void()> run; // unless a subcommand is given
 

@@ -1230,11 +1230,11 @@ enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };
  *     of row X[i3, i2, i1], for j < pairs: a, b = 2 j, 2 j + 1, or with NW_ROPE_NEOX j, j + pairs
  *     t = 2 pi turns[j] / 2^64 * pos[s, i2], s = turns[j] % 4
  *
- * What follows the pairs in a row stays as it is. turns[j] is a 64-bit number, low word first: the
- * turns of pair j from a position to the next, times 2^64, so that t is exact at any position.
- * Bases, frequency factors and YaRN are in it, and its lowest two bits say which of the `streams`
- * positions of a token counts, for models with several. t is exact to 2^-25 of a turn, sin and cos
- * to 2^-21.
+ * Elements of a row after its pairs are copied unchanged. turns[j] is a 64-bit number, low word
+ * first: the turns of pair j from a position to the next, times 2^64, so that t is exact at any
+ * position. Bases, frequency factors and YaRN are in it, and its lowest two bits say which of the
+ * `streams` positions of a token counts, for models with several. t is exact to 2^-25 of a turn,
+ * sin and cos to 2^-21.
  */
 typedef struct nw_rope_op {
     size_t size;         /* sizeof(nw_rope_op); NW_ROPE_OP_INIT sets it */
@@ -1268,7 +1268,7 @@ NW_API nw_status nw_rope(nw_context *context, const nw_rope_op *rope, void *stre
  * only. */
 NW_API nw_status nw_rope_prepare(nw_context *context, const nw_rope_op *rope);
 
-/* What a model says of its rotation. With YaRN nw_rope's scale is the model's attention factor
+/* Parameters of a model's rotation. With YaRN nw_rope's scale is the model's attention factor
  * times 1 + 0.1 * log(1 / frequency_scale). */
 typedef struct nw_rope_model {
     size_t size;               /* sizeof(nw_rope_model); NW_ROPE_MODEL_INIT sets it */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw_rope reads of a model: the turns of each pair of its rows.
+// The turns of each pair of a model's rows, for nw_rope.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -12,7 +12,7 @@ bool is_source(const std::string &path);   // one of these
 
 // Code for `gfx` with a line table. Throw nw::Error with the compiler's messages.
 std::string assemble(const std::string &path, const std::string &gfx);
-// Of an assembly text of our own, or of the user's command line.
+// The object of an assembly text: our own, or from the command line.
 std::string assemble_text(const std::string &text, const std::string &gfx);
 std::string link_object(const std::string &path, const std::string &gfx);
 // As hiprtc does: the file's kernels, without ROCm, with the headers of host/sim/hiprtc.

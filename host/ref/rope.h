@@ -8,7 +8,7 @@
 
 namespace nw::ref {
 
-// What a model says of its rotation, as ggml's parameters do.
+// A model's parameters of the rotation, as in ggml.
 struct RopeModel {
     u32 pairs;
     f64 base = 10000, frequency_scale = 1;

@@ -114,8 +114,8 @@ u64 Plan::steps_of(const Kernel &product, const Op &of, u64 at, const Use &use) 
     return at;
 }
 
-// What precedes all slices: sets the operands that copies and launches make, calls use(const Made
-// &) for each launch, and returns the workspace offset after their results.
+// Copies and launches before all slices: sets the operands that they make, calls use(const Made &)
+// for each launch, and returns the workspace offset after their results.
 template <class Use>
 u64 first_results(const OpContract *contract, const Kernel &kernel, Op &op, const Machine &machine,
                   const Use &use) {

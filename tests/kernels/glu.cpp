@@ -31,7 +31,7 @@ struct Case {
 // Infinities and NaN leave no error to allow.
 f64 if_finite(f64 x) { return std::isfinite(x) ? x : 0; }
 
-// Of y, from the contract: relative to it, and what a factor below 2^-126 may lose.
+// The contract's error of y: relative to it, and the loss by a factor below 2^-126.
 f64 bound(std::string_view act, const Case &p, f32 gate, f32 up, f64 want) {
     const f64 x = act == "swiglu_oai" ? std::fmin(gate, p.limit) : gate;
     const f64 z = act == "swiglu"        ? x

@@ -350,7 +350,7 @@ class Programs(Case):
         self.assertEqual(last_line(self.check([sys.executable, "-c", launch])), "1 findings in 2 launches")
 
     def test_death_by_a_signal(self) -> None:
-        """What was found before is reported."""
+        """Findings before the signal are reported."""
         bug = " ".join(self.host("wait/lds"))
         done = self.check(["sh", "-c", f"{bug}; kill -SEGV $$"])
         self.assertEqual((done.returncode, last_line(done)), (FINDINGS, "1 findings in 2 launches"))

@@ -59,7 +59,7 @@ struct CheckFinding {
     u64 process = 0;
 };
 
-// What the processes of a run left.
+// Results of all processes of a run.
 struct CheckResult {
     std::vector<CheckFinding> findings; // each kind once; first seen first
     u64 suppressed = 0;                 // of all kinds
@@ -73,7 +73,7 @@ struct CheckResult {
 CheckResult gather_findings(const std::string &folder);
 
 std::string demangled(const std::string &symbol);
-// Of an address in a code object, a program or a library, innermost first.
+// Functions and lines at an address in a code object, a program or a library, innermost first.
 std::vector<SourceFrame> source_frames(const std::string &file, u64 address);
 
 // Formats. `limit`: findings that are printed.

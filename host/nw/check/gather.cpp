@@ -138,7 +138,7 @@ std::vector<Json> lines_of(const fs::path &file) {
     return out;
 }
 
-// Of all processes, in the order in which they began.
+// The lines of each process's file, in the order in which the processes began.
 std::vector<std::vector<Json>> processes_of(const std::string &folder) {
     std::vector<std::vector<Json>> out;
     for (const fs::path &file : files_of(folder, ".findings"))
@@ -149,7 +149,7 @@ std::vector<std::vector<Json>> processes_of(const std::string &folder) {
     return out;
 }
 
-// What one place of a program leaks again and again is one finding.
+// Repeated leaks at one place in the program are one finding.
 std::string text_of(const HostFrames &frames) {
     std::string out;
     for (const SourceFrame &f : frames)

@@ -178,7 +178,7 @@ void row(std::string_view name, f64 value, const std::string &remark) {
     fmt::print("{:<11} {:>8.2f}  {}\n", name, value, remark);
 }
 
-// What two instructions in turn cost beside what each costs alone.
+// Cost of two alternating instructions relative to the cost of each alone.
 std::string verdict(f64 one, f64 other, f64 pair) {
     const f64 apart = one + other, together = std::max(one, other);
     constexpr f64 near = 0.1; // of the smaller one: what is hidden, or not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw run does with the buffers of a launch that has ended: prints, saves, compares.
+// nw run prints, saves and compares the buffers of a launch that has ended.
 #pragma once
 #include <functional>
 #include <optional>

@@ -60,7 +60,7 @@ std::string text_of(const Site &); // "pc 0x... (saxpy + 0x40), saxpy.s:41: s_no
 
 [[noreturn]] void fault(const Wave &, const Inst &, Fault::Kind, const std::string &text,
                         Report details);
-// What a checker found: ends the launch as fault() does, unless RunConfig::findings takes it.
+// A checker's finding: ends the launch as fault() does, unless RunConfig::findings takes it.
 void finding(const Wave &, const Inst &, const std::string &text, Report details = {});
 
 } // namespace nw::sim
