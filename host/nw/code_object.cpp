@@ -92,6 +92,15 @@ std::string gfx_of_bundles(const std::string &file) {
     return targets.empty() ? "" : *targets.begin();
 }
 
+// f(), whose errors of an image begin with the path.
+template <class F> auto with_path(const std::string &path, F f) {
+    try {
+        return f();
+    } catch (const sim::BadImage &error) {
+        throw Error(fmt::format("{}: {}", path, error.what()));
+    }
+}
+
 } // namespace
 
 std::string read_text(const std::string &path) {
@@ -142,16 +151,14 @@ std::string names_no_target(const std::string &path) {
 }
 
 std::string code_object(const std::string &path, const std::string &gfx) {
-    return is_source(path) ? compile(path, gfx) : code_in(path, gfx);
+    if (is_source(path))
+        return compile(path, gfx);
+    return with_path(path, [&] { return code_in(path, gfx); });
 }
 
 std::shared_ptr<const sim::Program> load_object(const std::string &path, const std::string &object,
                                                 const std::string &gfx) {
-    try {
-        return sim::Program::load(bytes_of(object), gfx);
-    } catch (const sim::BadImage &error) {
-        throw Error(fmt::format("{}: {}", path, error.what()));
-    }
+    return with_path(path, [&] { return sim::Program::load(bytes_of(object), gfx); });
 }
 
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx) {
