@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from catalogue import TARGET_FACTS
 from emit_cpp import KEYWORDS, quoted
 from expressions import Writer
 from faces.face import Face, Member, Reading
-from family import Family, scope_of
+from family import INSERTED, Family, scope_of
 
 
 def _value(m: Member) -> str:
@@ -24,17 +25,27 @@ def _value(m: Member) -> str:
 
 
 def _if(face: Face, when: str) -> str:
-    code = Writer(scope_of(face.family)).cpp(when)
+    code = Writer(scope_of(face.family, TARGET_FACTS)).cpp(when)
     return f"if {code}" if code.startswith("(") else f"if ({code})"
 
 
 def _settings(face: Face, names: list[str]) -> list[str]:
     """Statements that bring members into the op. Those that depend on others come last."""
     members = [m for m in face.members if m.name in names]
+    writer = Writer(scope_of(face.family, TARGET_FACTS))
     out = [f"op.{m.sets} = {_value(m)};" for m in members if not m.when]
-    if len(out) < len(members):
-        out.append("const Op &o = op;")
-    return out + [f"{_if(face, m.when)} op.{m.sets} = {_value(m)};" for m in members if m.when]
+    out.append("[[maybe_unused]] const Op &o = op;")
+    out += [f"{_if(face, m.when)} op.{m.sets} = {_value(m)};" for m in members if m.when]
+    return out + [f"op.{m.sets} = {writer.cpp(m.value)};" for m in members if m.value]
+
+
+def _rules(face: Face) -> list[str]:
+    writer, out = Writer(scope_of(face.family, TARGET_FACTS)), []
+    for rule in face.rules:
+        text = INSERTED.sub(lambda found: "{:#x}" if found[2] == ":#x" else "{}", rule["says"])
+        values = ", ".join(f"op.{name}" for name, _ in INSERTED.findall(rule["says"]))
+        out.append(f"need({writer.cpp(rule['needs'])}, {quoted(text)}, {values});")
+    return out
 
 
 def _example(f: Family, name: str, value: int | str | None) -> str | None:
@@ -107,7 +118,7 @@ def functions(faces: list[Face]) -> str:
     ops, calls = "", []
     for face in faces:
         if not face.like:
-            ops += _op_of(face, f"{face.op}_op", _settings(face, [m.name for m in face.members]))
+            ops += _op_of(face, f"{face.op}_op", [*_settings(face, [m.name for m in face.members]), *_rules(face)])
         calls.append(_call(face))
         if face.prepare:
             ops += _op_of(face, f"{face.op}_prepared", _read_only(face, face.prepare))

@@ -13,8 +13,8 @@ from catalogue import families_of
 from expressions import names_of
 from family import Family, texts_of
 
-FACE_KEYS = {"struct", "size", "call", "operand", "text", "members", "defaults", "queues", "prepare", "prepared_by", "workspace", "python", "like", "arguments"}
-MEMBER_KEYS = {"says", "enumerators", "by", "init", "c", "sets", "when"}
+FACE_KEYS = {"struct", "size", "call", "operand", "text", "members", "defaults", "queues", "prepare", "prepared_by", "workspace", "python", "like", "arguments", "rules"}
+MEMBER_KEYS = {"says", "enumerators", "by", "init", "c", "sets", "when", "value"}
 CALL_KEYS = {"call", "reads", "nulls", "says", "text", "also", "others", "any", "or_none"}
 C_ELEMENTS = {"f32": "float", "i32": "int32_t"}  # others are void
 PREPARES = "Loads the kernels that such launches need, whatever their other members."
@@ -33,6 +33,7 @@ class Member:
     text: bool  # it is a word there
     flag: bool  # it is 0 or 1 there
     when: str  # the member is read only where this holds of the op, by an expression of the contract; "": always
+    value: str  # what the op gets in its place, by such an expression; "": the member
 
     @property
     def pointer(self) -> bool:
@@ -82,6 +83,7 @@ class Face:
     python: bool  # else Context has a method by hand
     like: Face | None  # whose struct it takes
     arguments: list[Member]  # of the call, between the struct and the stream
+    rules: list[Mapping[str, str]]  # beside the contract's: `needs` and `says`
 
     members: list[Member] = field(init=False)
 
@@ -127,12 +129,13 @@ def _member(path: Path, f: Family, name: str, row: str | Mapping) -> Member:
     words = texts_of(f, sets) if sets in f.sizes else []
     if not facts.get("by") and set(enumerators) != set(words):
         _fail(path, name, f"enumerators are of {', '.join(enumerators) or 'none'}: they must be of every word that it may be, and of no other")
-    when = facts.get("when", "")
-    if unknown := (names_of(when) if when else set()) - f.sizes.keys() - f.pointers.keys():
-        _fail(path, name, f"when = `{when}`: {', '.join(sorted(unknown))}: must be sizes or pointers of {f.name}")
+    when, value = facts.get("when", ""), facts.get("value", "")
+    for key, text in (("when", when), ("value", value)):
+        if unknown := (names_of(text) if text else set()) - {*f.sizes, *f.order}:
+            _fail(path, name, f"{key} = `{text}`: {', '.join(sorted(unknown))}: must be sizes or arguments of {f.name}")
     kind = facts.get("c") or ("int32_t" if facts.get("by") else _kind(f, sets))
     init = facts.get("init", "NULL" if kind.endswith("*") else "0")
-    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), init, sets, bool(words), _is_flag(f, sets), when)
+    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), init, sets, bool(words), _is_flag(f, sets), when, value)
 
 
 def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Reading | None:
@@ -149,8 +152,11 @@ def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Readin
 
 
 def _row(path: Path, f: Family, names: str, row: str | Mapping) -> tuple[Member, ...]:
-    """The members of a key: x_s, or "x_b, x_s, x_h" of one type."""
-    return tuple(_member(path, f, name, row) for name in names.split(", "))
+    """The members of a key: x_s, or "x_b, x_s, x_h" of one type, of which one may have facts of its own under its name."""
+    each = names.split(", ")
+    own = {name: row[name] for name in each if name in row} if len(each) > 1 and isinstance(row, Mapping) else {}
+    common = {key: value for key, value in row.items() if key not in own} if own else row
+    return tuple(_member(path, f, name, own.get(name, common)) for name in each)
 
 
 def _needed(f: Family) -> list[str]:
@@ -176,6 +182,7 @@ def _read(path: Path, table: Mapping, f: Family, like: Face | None) -> Face:
         face.get("size", f"sizeof({struct}); {struct.upper()}_INIT sets it"), face["call"], operand, face.get("text", "").strip("\n"),
         face.get("defaults", ""), groups, face.get("queues", "Queues it on `stream`."), prepare, prepare.call if prepare else face["prepared_by"],
         workspace, readings, face.get("python", True), like, arguments,
+        face.get("rules", []),
     )  # fmt: skip
     if "workspace" in f.order and not out.workspace:
         _fail(path, "workspace", "an op with a workspace has [face.workspace], which says what its size depends on")

@@ -17,10 +17,11 @@ struct Enumerator {
 };
 
 u64 word_of(std::string_view name, i32 value, std::initializer_list<Enumerator> known) {
-    std::string listed;
-    for (const Enumerator &one : known) {
+    for (const Enumerator &one : known)
         if (one.value == value)
             return one.word;
+    std::string listed;
+    for (const Enumerator &one : known) {
         const bool last = &one == known.end() - 1;
         listed += fmt::format("{}{} ({})",
                               listed.empty() ? ""

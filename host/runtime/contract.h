@@ -136,7 +136,7 @@ struct Copied {
     u64 (*rows)(const Op &), (*row)(const Op &), (*stride)(const Op &);
 };
 
-// A launch before all others of an op that others serve, where `of` serves it; then(op): what that
+// A launch that precedes the op `of`, where that one serves another op. then(op): sets what that op
 // op has beside its results.
 struct OpBefore {
     OpKind of;

@@ -62,11 +62,13 @@ bool has_first(const OpContract *contract, const Kernel &kernel, const Op &op,
 
 // Workspace bytes used by the launches of a slice; 0 if they keep nothing there.
 u64 end_of_slice(const OpContract *contract, const Kernel &kernel, Op op, const Machine &machine) {
-    if (kernel.contract->before.empty() && kernel.contract->scratch.empty() &&
-        !has_first(contract, kernel, op, machine))
+    const bool first = has_first(contract, kernel, op, machine);
+    if (kernel.contract->before.empty() && kernel.contract->scratch.empty() && !first)
         return 0;
     op.workspace = 0;
-    u64 at = first_results(contract, kernel, op, machine, [](const Made &) {});
+    u64 at = first      ? first_results(contract, kernel, op, machine, [](const Made &) {})
+             : contract ? contract->counters
+                        : 0;
     for (const Before &before : kernel.contract->before)
         if (runs(before, kernel, op, machine))
             made_before(before, kernel, op, machine, at);

@@ -50,6 +50,7 @@ struct Plan {
     template <class Use> void each_kernel(const Use &use) const;
 
 private:
+    template <class Use> void each_of(const Op &, u64 at, const Use &use) const; // slices
     template <class Use> u64 steps_of(const Kernel &, const Op &, u64 at, const Use &) const;
 };
 
@@ -131,15 +132,21 @@ u64 first_results(const OpContract *contract, const Kernel &kernel, Op &op, cons
     return at;
 }
 
+template <class Use> void Plan::each_of(const Op &of, u64 at, const Use &use) const {
+    for (u64 i = 0; i < slice_count(*this); ++i) {
+        const Slice s = slice(*this, of, i);
+        steps_of(*s.kernel, s.op, at, use);
+    }
+}
+
 template <class Use> void Plan::each(const Use &use) const {
+    if (!first)
+        return each_of(op, contract ? contract->counters : 0, use);
     Op own = op;
     const u64 at = first_results(contract, *kernel, own, machine, [&](const Made &made) {
         use(step(*made.kernel, made.op, machine));
     });
-    for (u64 i = 0; i < slice_count(*this); ++i) {
-        const Slice s = slice(*this, own, i);
-        steps_of(*s.kernel, s.op, at, use);
-    }
+    each_of(own, at, use);
 }
 
 template <class Use> void Plan::each_kernel(const Use &use) const {
