@@ -53,6 +53,7 @@ class Packages(unittest.TestCase):
         self.assertTrue(any(name.endswith("/libnibblewave.so") for name in dev))
         self.assertIn("usr/bin/nw", tools)
         self.assertTrue(any(name.endswith("/hipsim/libamdhip64.so.6") for name in tools))
+        self.assertTrue(any(name.endswith("/hipsim/libhipsim_audit.so") for name in tools))
         kernels = {name for package in NAMES for name in self.files(package) if name.endswith(".hsaco")}
         listed = (BUILD / "library/files.txt").read_text().split()
         self.assertEqual(kernels, {f"usr/share/nibblewave/hsaco/{name}" for name in listed if name.endswith(".hsaco")})

@@ -127,6 +127,14 @@ class Findings(Case):
         self.assertEqual({each["check"] for each in self.found("--tools", "wait")}, {"wait", "mem"})
         self.assertEqual({each["check"] for each in self.found("--tools", "init,race")}, {"init", "race", "mem"})
 
+    def test_pairs(self) -> None:
+        """Only if they are asked for: compilers form them."""
+        self.assertEqual(self.check(self.host("wait/vopd_parity")).returncode, 0)
+        for tools in ("pairs", "all,pairs"):
+            done = self.check(self.host("wait/vopd_parity"), "--tools", tools)
+            self.assertEqual(done.returncode, FINDINGS)
+            self.assertIn("(H-026)", done.stderr)
+
     def test_several_processes(self) -> None:
         """Also those that the program doesn't wait for. The same finding of two is one."""
         bug = " ".join(self.host("wait/lds"))
@@ -151,7 +159,7 @@ class Bugs(Case):
     def complaint(self, bug: Bug, seeded: bool) -> str:
         gfx, path = bug.gfx[0], self.folder / f"{bug.name.replace('/', '_')}{seeded}.json"
         limit = {"HIPSIM_MAX_INSTS": bug.settings["max"]} if "max" in bug.settings else {}
-        done = run([BUILD / "bin/nw", "check", "--gfx", gfx, "--json", path, "--", *self.host(bug.name, seeded, gfx)], **limit)
+        done = run([BUILD / "bin/nw", "check", "--gfx", gfx, "--tools", "all,pairs", "--json", path, "--", *self.host(bug.name, seeded, gfx)], **limit)
         findings = json.loads(path.read_text())["findings"]
         lines = [frame["line"] for each in findings for place in (each, each["other"]) if place for frame in place["frames"][:1]]
         checks = {each["check"] for each in findings}
@@ -368,7 +376,7 @@ class Programs(Case):
         self.assertRegex(done.stderr, r"^nw: --gfx gfx90a: not simulated; choose one of gfx1100, .*gfx1036\n$")
 
     def test_options_that_mean_nothing(self) -> None:
-        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, wait, race, leak, all"), (["--launch", "0"], "--launch 0: must be A:B"),
+        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, wait, race, pairs, leak, all"), (["--launch", "0"], "--launch 0: must be A:B"),
                              (["--launch", "3:2"], "--launch 3:2: ends before it begins"), (["--kernel", "("], "--kernel (: ")):  # fmt: skip
             done = self.check(["true"], *options)
             self.assertEqual(done.returncode, 2, done.stderr)

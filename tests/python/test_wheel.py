@@ -60,7 +60,7 @@ class Wheel(unittest.TestCase):
 
     def test_contents(self) -> None:
         names = {name.removeprefix("nibblewave/") for name in zipfile.ZipFile(self.wheel).namelist()}
-        wanted = {"lib/libnibblewave.so", "hipsim/libamdhip64.so", "bin/nw", "abi.py", "py.typed", "torch.py", "vllm/__init__.py", "hsaco/gfx1151/quantize_q8_f32.hsaco"}
+        wanted = {"lib/libnibblewave.so", "hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "bin/nw", "abi.py", "py.typed", "torch.py", "vllm/__init__.py", "hsaco/gfx1151/quantize_q8_f32.hsaco"}
         self.assertEqual(wanted - names, set())
         self.assertEqual([name for name in names if "micro_" in name or "dequant_w4" in name], [])
 

@@ -43,17 +43,23 @@ std::vector<std::string> split(const std::string &list) {
 }
 
 void check_tools(const std::string &tools) {
-    constexpr std::string_view names[] = {"mem", "init", "wait", "race", "leak", "all"};
+    constexpr std::string_view names[] = {"mem", "init", "wait", "race", "pairs", "leak", "all"};
     for (const std::string &tool : split(tools))
         if (std::ranges::count(names, tool) == 0)
-            throw Error(fmt::format("--tools {}: '{}' is none of mem, init, wait, race, leak, all",
-                                    tools, tool));
+            throw Error(
+                fmt::format("--tools {}: '{}' is none of mem, init, wait, race, pairs, leak, all",
+                            tools, tool));
 }
 
-// For HIPSIM_CHECK.
+bool has(const std::string &tools, std::string_view tool) {
+    return std::ranges::count(split(tools), tool) > 0;
+}
+
+// For HIPSIM_CHECK: `wait` reports pairs.
 std::string checkers(const std::string &tools) {
     std::vector<std::string> out = split(tools);
     std::erase(out, "leak");
+    std::ranges::replace(out, std::string("pairs"), std::string("wait"));
     return out.empty() ? "mem" : fmt::format("{}", fmt::join(out, ","));
 }
 
@@ -128,7 +134,7 @@ Json settings_of(const CheckOptions &o) {
         out["last_launch"] = end;
     }
     out["stop_at_first"] = o.stop_at_first;
-    out["leaks"] = std::ranges::count(split(o.tools), "leak") > 0;
+    out["leaks"] = has(o.tools, "leak");
     return out;
 }
 
@@ -221,7 +227,8 @@ void run(CheckOptions o) {
         known.emplace(o.suppressions);
     const CheckFolder folder;
     folder.write_settings(settings_of(o));
-    const Ended ended = run_checked(folder, o.program, o.gfx, checkers(o.tools), o.timeout);
+    const Ended ended =
+        run_checked(folder, o.program, o.gfx, checkers(o.tools), has(o.tools, "pairs"), o.timeout);
     CheckResult result = gather_findings(folder.path());
     tell_end(ended, o);
     tell_processes(result, o);
@@ -260,7 +267,9 @@ void add_check(Command &app) {
                 "program has code for");
     command.add("--tools", &o->tools,
                 "Comma list of mem (addresses; always on), init (uninitialised values), wait "
-                "(missing waits, hazards), race; all: these. Besides: leak (what is alive at exit)",
+                "(missing waits, hazards), race; all: these. Besides: pairs (H-026, in code of "
+                "compilers too), leak (what is "
+                "alive at exit)",
                 {.show_default = true});
     command.add(
         "--kernel", &o->kernel,

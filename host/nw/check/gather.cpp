@@ -45,6 +45,15 @@ CheckPlace place_of(const Json &from, const std::string &code) {
     return out;
 }
 
+// Keeps frames with lines and those between; if none has a line, the innermost, which call HIP.
+void keep_known(HostFrames &frames) {
+    constexpr size_t unknown = 4;
+    const auto has_line = [](const SourceFrame &f) { return f.line != 0; };
+    const auto last = std::find_if(frames.rbegin(), frames.rend(), has_line);
+    const auto kept = static_cast<size_t>(frames.rend() - last);
+    frames.resize(kept ? kept : std::min(frames.size(), unknown));
+}
+
 // Frames without a line are named by their symbol, or as far as they are known.
 HostFrames host_frames(const Json &from, const char *key) {
     HostFrames out;
@@ -62,6 +71,7 @@ HostFrames host_frames(const Json &from, const char *key) {
         if (lines.back().function == "main")
             break; // the C library's frames follow
     }
+    keep_known(out);
     return out;
 }
 

@@ -68,12 +68,22 @@ void prepend(const char *variable, const std::string &value) {
     setenv(variable, all.c_str(), 1);
 }
 
+// Pairs of H-026: compilers up to LLVM 22 form them, so their users are told only if they ask.
+void leave_out_pairs() {
+    const char *before = std::getenv("HIPSIM_CHOICES");
+    const std::string choices = before ? before : "";
+    if (choices.find("vopd_interlock") == choices.npos)
+        setenv("HIPSIM_CHOICES",
+               (choices + (choices.empty() ? "" : ",") + "vopd_interlock=kept").c_str(), 1);
+}
+
 // A kernel of so many instructions per wave would have hung a card.
 constexpr const char *most_instructions = "4294967296";
 
-void set_environment(const std::string &folder, const std::string &gfx, const std::string &tools) {
+void set_environment(const std::string &folder, const std::string &gfx,
+                     const std::string &checkers) {
     setenv("HIPSIM_ARCH", gfx.c_str(), 1);
-    setenv("HIPSIM_CHECK", tools.c_str(), 1);
+    setenv("HIPSIM_CHECK", checkers.c_str(), 1);
     setenv("HIPSIM_FINDINGS", folder.c_str(), 1);
     setenv("HIPSIM_TIMING", "off", 1); // timed launches end at the first finding
     setenv("HIPSIM_MAX_INSTS", most_instructions, 0);
@@ -168,8 +178,10 @@ void end_all() {
 } // namespace
 
 Ended run_checked(const CheckFolder &folder, const std::vector<std::string> &program,
-                  const std::string &gfx, const std::string &tools, u32 timeout) {
-    set_environment(folder.path(), gfx, tools);
+                  const std::string &gfx, const std::string &checkers, bool pairs, u32 timeout) {
+    set_environment(folder.path(), gfx, checkers);
+    if (!pairs)
+        leave_out_pairs();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     running = start(program);
     std::signal(SIGINT, SIG_IGN); // a terminal sends these to the program, too

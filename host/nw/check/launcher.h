@@ -31,9 +31,10 @@ struct Ended {
     u32 left = 0; // processes that it started and that still run
 };
 
-// Waits for the program and the processes that it started. `timeout`: seconds, 0 for none. Throws
+// Waits for the program and the processes that it started. `checkers`: of HIPSIM_CHECK; `pairs`:
+// with those of H-026; `timeout`: seconds, 0 for none. Throws
 // nw::Error if it can't be started.
 Ended run_checked(const CheckFolder &, const std::vector<std::string> &program,
-                  const std::string &gfx, const std::string &tools, u32 timeout);
+                  const std::string &gfx, const std::string &checkers, bool pairs, u32 timeout);
 
 } // namespace nw::cli
