@@ -18,19 +18,28 @@ def _operand(face: Face, m: Member) -> str:
     return f'Operand("{m.name}", {p.written}, {p.optional}, {types!r}, {tuple(p.shape)!r}, {tuple(p.strides)!r}),'
 
 
+def _decides(face: Face, m: Member) -> Pointer | None:
+    """The operand whose type says which enumerator a member is; none where the caller does."""
+    pointers = face.family.pointers.values()
+    return next((p for p in pointers if p.element == m.name or (p.other and re.fullmatch(rf"{m.name} == '\w+'", p.other[0]))), None)
+
+
 def _word(face: Face, m: Member) -> str:
-    """A member that is an enumerator: of the operand whose type says which."""
-    for p in face.family.pointers.values():
-        if p.element == m.name or (p.other and re.fullmatch(rf"{m.name} == '\w+'", p.other[0])):
-            rows = ", ".join(f'"{text}": abi.{name}' for text, name in m.enumerators.items())
-            return f'Word("{m.name}", "{p.name}", {{{rows}}}),'
-    raise ValueError(f"{face.op}: {m.name}: no operand's type says which it is: Python needs a method by hand")
+    p = _decides(face, m)
+    rows = ", ".join(f'"{text}": abi.{name}' for text, name in m.enumerators.items())
+    return f'Word("{m.name}", "{p.name}", {{{rows}}}),' if p else f'Choice("{m.name}", {{{rows}}}),'
+
+
+def _choices(face: Face) -> list[Member]:
+    return [m for m in face.members if m.enumerators and not _decides(face, m)]
 
 
 def _table(face: Face) -> list[str]:
     operands = [f"        {_operand(face, m)}" for m in face.members if m.pointer]
-    words = [f"        {_word(face, m)}" for m in face.members if m.enumerators]
-    return [f"_{face.op.upper()} = Face(", f'    "{face.struct}", "{face.call}",', "    (", *operands, "    ),", "    (", *words, "    ),", ")"]
+    choices = _choices(face)
+    words = [f"        {_word(face, m)}" for m in face.members if m.enumerators and m not in choices]
+    more = ["    (", *(f"        {_word(face, m)}" for m in choices), "    ),"] if choices else []
+    return [f"_{face.op.upper()} = Face(", f'    "{face.struct}", "{face.call}",', "    (", *operands, "    ),", "    (", *words, "    ),", *more, ")"]
 
 
 def _method(face: Face) -> list[str]:
@@ -39,11 +48,11 @@ def _method(face: Face) -> list[str]:
     results = [m.name for m in operands if pointers[m.name].written]
     names = {m.name: "out" if results == [m.name] else m.name for m in operands}
     parameters = [f"{m.name}: Any{' = None' if pointers[m.name].optional else ''}" for m in operands if m.name not in results]
-    parameters += ["*", *(f"{names[r]}: Any" for r in results), *(f"{m.name}: float = {m.init.rstrip('f')}" for m in floats), "stream: Any = None"]
+    parameters += ["*", *(f"{names[r]}: Any" for r in results), *(f"{m.name}: str" for m in _choices(face)), *(f"{m.name}: float = {m.init.rstrip('f')}" for m in floats), "stream: Any = None"]
     says = "; ".join(f"{names[m.name]} {' or '.join(_types(pointers[m.name]))} {m.says.replace('null', 'None')}" for m in operands)
     doc = "\n".join([*face.title, "", *textwrap.wrap(f"{says}. {face.text.replace('{title}', '').strip()}", 120)])
     given = ", ".join(f'"{m.name}": {names[m.name]}' for m in operands)
-    values = "".join(f", {m.name}={m.name}" for m in floats)
+    values = "".join(f", {m.name}={m.name}" for m in [*_choices(face), *floats])
     return [
         f"    def {face.op}(self, {', '.join(parameters)}) -> None:",
         textwrap.indent(f'"""{doc}\n"""', " " * 8),
@@ -59,7 +68,7 @@ def python(every: list[Face]) -> str:
     """nibblewave/ops.py of the wheel: a method of Context for each op, and its operands as data."""
     faces = [face for face in every if face.python]
     out = ['"""Ops of one launch; generated from asm/ops by gen/faces."""', "", "from __future__ import annotations", "",
-           "from typing import Any", "", "from . import abi", "from .faces import Face, Operand, Word, queue", ""]  # fmt: skip
+           "from typing import Any", "", "from . import abi", "from .faces import Choice, Face, Operand, Word, queue", ""]  # fmt: skip
     for face in faces:
         out += [*_table(face), ""]
     out += ["", "class Ops:", '    """Methods of Context."""']

@@ -1179,8 +1179,6 @@ enum {
 };
 
 /*
- * Gated linear units
- *
  *     Y[m, k] = f(gate[m, k]) * up[m, k]
  *     NW_GLU_SWIGLU: f(x) = x / (1 + exp(-x))       NW_GLU_GEGLU_QUICK: x / (1 + exp(-1.702 x))
  *     NW_GLU_GEGLU: x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), 0 for x <= -10
@@ -1188,9 +1186,9 @@ enum {
  *     NW_GLU_SWIGLU_OAI: Y = (u + 1) * x / (1 + exp(-alpha x)),
  *     x = min(gate, limit), u = min(max(up, -limit), limit)
  *
- * Where a matrix holds both halves in its rows, gate and up point to the halves, and both strides
- * are its stride. The error is that of float arithmetic; asm/glu/family.toml bounds it. NaN passes
- * through the clamps of NW_GLU_SWIGLU_OAI.
+ * Gated linear units. Where a matrix holds both halves in its rows, gate and up point to the
+ * halves, and both strides are its stride. The error is that of float arithmetic;
+ * asm/glu/family.toml bounds it. NaN passes through the clamps of NW_GLU_SWIGLU_OAI.
  */
 typedef struct nw_glu_op {
     size_t size; /* sizeof(nw_glu_op); NW_GLU_OP_INIT sets it */

@@ -75,6 +75,11 @@ class Code(unittest.TestCase):
         self.assertIn("op.silu = silu;", typed)
         self.assertIn("op.zeros = find_word(zeros);", typed)
 
+    def test_a_word_that_no_operand_decides_is_named(self) -> None:
+        text = python_module.python([one for one in FACES if one.op == "glu"])
+        self.assertIn('Choice("act", {"swiglu": abi.NW_GLU_SWIGLU, ', text)
+        self.assertIn("out: Any, act: str, alpha: float = 1.702, ", text)
+
     def test_python_compiles(self) -> None:
         compile(python_module.python(FACES), "ops.py", "exec")
 
@@ -100,7 +105,7 @@ class Mistakes(unittest.TestCase):
             ('f32 = "NW_F32", ', "", "[face] y_type: enumerators are of f16: they must be of every word"),
             ('says = "finite, >= 0", init', 'says = "finite, >= 0", start', "[face] eps: start: no key of a member: "),
             ("operand = ", "argument = ", "[face] argument: no key of [face]"),
-            ('"finite, >= 0", init', '"finite, >= 0", when = "rows > 1", init', "[face] eps: when = `rows > 1`: rows: must be sizes or pointers of rms_norm"),
+            ('"finite, >= 0", init', '"finite, >= 0", when = "rows > 1", init', "[face] eps: when = `rows > 1`: rows: must be sizes or arguments of rms_norm"),
             ('struct  = "nw_norm"', 'like    = "norm"', "[face] like: 'norm' has no face with a struct of its own"),
         ):
             with self.subTest(says):

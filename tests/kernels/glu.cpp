@@ -31,7 +31,7 @@ struct Case {
 // Infinities and NaN leave no error to allow.
 f64 if_finite(f64 x) { return std::isfinite(x) ? x : 0; }
 
-// The contract's error of y: relative to it, and the loss by a factor below 2^-126.
+// Error of y that the contract allows: relative to y, and what a factor below 2^-126 may lose.
 f64 bound(std::string_view act, const Case &p, f32 gate, f32 up, f64 want) {
     const f64 x = act == "swiglu_oai" ? std::fmin(gate, p.limit) : gate;
     const f64 z = act == "swiglu"        ? x

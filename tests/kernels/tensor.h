@@ -22,7 +22,7 @@ struct Tensor {
     u64 elements() const { return rows() * n[0]; }
     u64 row_bytes() const { return n[0] * stride[0]; }
     u64 bytes() const { return offset(rows() - 1) + row_bytes(); }
-    // In bytes; rows are counted with the first dimension innermost.
+    // Bytes from the first row to this one; the first dimension is counted fastest.
     u64 offset(u64 row) const {
         return row % n[1] * stride[1] + row / n[1] % n[2] * stride[2] +
                row / n[1] / n[2] * stride[3];

@@ -142,6 +142,8 @@ def device_products() -> list[tuple[Callable[..., Any], dict[str, tuple[str, Any
         (context.moe_align, {"ids": ("array", ids), "experts": ("count", 4), "lists": ("lists", lists), "stream": stream}, {}),
         (context.rms_norm, {"x": ("array", f32), "w": ("optional", on(numpy.ones(256, numpy.float32))), "out": ("out", on.zeros((6, 256), "float32")),
                             "eps": ("real", 1e-5), "stream": stream}, {}),
+        (context.glu, {"gate": ("array", f32), "up": ("array", f32), "out": ("out", on.zeros((6, 256), "float32")), "act": ("type", "swiglu_oai"),
+                       "alpha": ("real", 1.702), "limit": ("real", 7.0), "stream": stream}, {}),
         (context.attention, {"q": ("array", heads), "k": ("array", keys), "v": ("array", keys), "out": ("out", attended), "causal": ("flag", True),
                              "scale": ("scale", None), "stream": stream}, {}),
         # gfx12's: on gfx1151 what is right is refused, too
@@ -194,6 +196,7 @@ def host_products() -> list[tuple[Callable[..., Any], dict[str, tuple[str, Any]]
         (reference.gguf_moe_linear_fp8, {"x": ("host", e4m3), "x_scales": ("host", their), "w": ("host", experts), "type": kind, "ids": ("host", ids)}, {}),
         (reference.gguf_moe_act, {**moe, "bias": ("host or none", half(4, 24)), "swiglu": flag, "alpha": ("real", 1.7), "limit": ("real", 7.0)}, {}),
         (reference.rms_norm, {"x": ("host", x), "w": ("host or none", half(256)), "eps": ("real", 1e-5)}, {}),
+        (reference.glu, {"gate": ("host", x), "up": ("host", x), "act": ("type", "geglu"), "alpha": ("real", 1.7), "limit": ("real", 7.0)}, {}),
         (reference.attention, {"q": ("host", heads), "k": ("host", keys), "v": ("host", keys), "causal": ("flag", True), "scale": ("scale of host", None)}, {}),
         (gguf.block, {"type": kind}, {}), (gguf.columns, {"type": kind, "row_bytes": ("whole", 272)}, {}),
         (gguf.dequantize, {"w": ("any shape", w), "type": kind}, {}), (gguf.quantize_q8_0, {"w": ("any shape", x)}, {}),

@@ -323,6 +323,24 @@ class Package(unittest.TestCase):
                 context.rms_norm(nw.DeviceArray(numpy.ascontiguousarray(rows)), **arguments)
             self.assertIn(says, str(raised.exception))
 
+    def test_glu(self) -> None:
+        context, both = nw.Context(), RANDOM.standard_normal((5, 512)).astype(numpy.float32) * 4
+        gate, up, out = both[:, :256], both[:, 256:], nw.DeviceArray.zeros((5, 256), "float32")
+        halves = nw.DeviceArray(numpy.ascontiguousarray(gate)), nw.DeviceArray(numpy.ascontiguousarray(up))
+        for act in ("swiglu", "swiglu_oai", "geglu", "geglu_erf", "geglu_quick", "reglu"):
+            context.glu(*halves, out=out, act=act)
+            close(out, reference.glu(gate, up, act), 1e-5)
+        context.glu(Strided(nw.DeviceArray(both), (5, 256), (512, 1)), halves[1], out=out, act="swiglu")
+        close(out, reference.glu(gate, up, "swiglu"), 1e-5)
+        for says, wrong in (
+            ("act = 'gelu': it must be one of swiglu, swiglu_oai, geglu, geglu_erf, geglu_quick, reglu", {"act": "gelu"}),
+            ("up has shape [5, 512]: it must be [M, K] = [5, 256]", {"up": nw.DeviceArray(both)}),
+            ("alpha = -1: must be finite and at least 0", {"act": "swiglu_oai", "alpha": -1.0}),
+        ):
+            with self.assertRaises((ValueError, nw.Error), msg=says) as raised:
+                context.glu(**{"gate": halves[0], "up": halves[1], "out": out, "act": "swiglu"} | wrong)
+            self.assertIn(says, str(raised.exception))
+
     def test_attention(self) -> None:
         q, k, v = half(1, 160, 4, 64), half(1, 160, 2, 64), half(1, 160, 2, 64)
         out = nw.DeviceArray.zeros(q.shape, "float16")

@@ -35,11 +35,25 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A member that the caller names by a word."""
+
+    name: str
+    values: dict[str, int]
+
+    def value(self, word: Any) -> int:
+        if not isinstance(word, str) or word not in self.values:
+            raise ValueError(f"{self.name} = {word!r}: it must be one of {', '.join(self.values)}")
+        return self.values[word]
+
+
+@dataclass(frozen=True)
 class Face:
     struct: str
     call: str
     operands: tuple[Operand, ...]
     words: tuple[Word, ...]
+    choices: tuple[Choice, ...] = ()
 
 
 def members(face: Face, tensors: dict[str, Tensor], names: dict[str, str]) -> dict[str, int]:
@@ -62,8 +76,9 @@ def members(face: Face, tensors: dict[str, Tensor], names: dict[str, str]) -> di
     return out | sizes | {word.name: word.values[tensors[word.operand].dtype] for word in face.words}
 
 
-def queue(context: Context, face: Face, stream: Any, operands: dict[str, Any], **values: float) -> None:
+def queue(context: Context, face: Face, stream: Any, operands: dict[str, Any], **values: Any) -> None:
     """`operands`: by their members' names; results are called `out` where there is one."""
+    values |= {choice.name: choice.value(values[choice.name]) for choice in face.choices}
     on = stream_of(stream)
     results = [operand.name for operand in face.operands if operand.written]
     names = {operand.name: "out" if results == [operand.name] else operand.name for operand in face.operands}

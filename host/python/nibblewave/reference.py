@@ -6,6 +6,7 @@ GGUF's types: nibblewave.gguf.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -269,6 +270,30 @@ def rms_norm(x: Array, w: Array | None = None, eps: float = 1e-6) -> Array:
     rows = values(array(x, "x", "numbers", None, None, says="[M, K]"))
     y = rows / numpy.sqrt((rows**2).mean(-1, keepdims=True) + real(eps, "eps"))
     return y if w is None else y * values(array(w, "w", "numbers", x.shape[1], says="[K]"))
+
+
+def glu(gate: Array, up: Array, act: str, alpha: float = 1.702, limit: float = 7.0) -> Array:
+    """float64 [M, K]: act(gate) * up of gate and up [M, K], as Context.glu."""
+    g = values(array(gate, "gate", "numbers", None, None, says="[M, K]"))
+    u = values(array(up, "up", "numbers", *g.shape, says="[M, K], as gate's"))
+    alpha, limit = real(alpha, "alpha"), real(limit, "limit")
+    acts = {
+        "swiglu": lambda: _gated(g, g),
+        "swiglu_oai": lambda: _gated(numpy.minimum(g, limit), alpha * numpy.minimum(g, limit)),
+        "geglu": lambda: numpy.where(g <= -10, 0, _gated(g, 2 * math.sqrt(2 / math.pi) * (g + 0.044715 * g**3))),
+        "geglu_erf": lambda: g / 2 * numpy.vectorize(math.erfc, otypes=[float])(-g / math.sqrt(2)),
+        "geglu_quick": lambda: _gated(g, 1.702 * g),
+        "reglu": lambda: numpy.maximum(g, 0),
+    }
+    if not isinstance(act, str) or act not in acts:
+        raise ValueError(f"act = {act!r}: it must be one of {', '.join(acts)}")
+    return acts[act]() * (numpy.clip(u, -limit, limit) + 1 if act == "swiglu_oai" else u)
+
+
+def _gated(x: Array, z: Array) -> Array:
+    """x / (1 + e^-z)"""
+    with numpy.errstate(over="ignore"):
+        return x / (1 + numpy.exp(-z))
 
 
 def attention(q: Array, k: Array, v: Array, causal: bool = True, scale: float | None = None) -> numpy.ndarray:
