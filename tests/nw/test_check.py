@@ -220,6 +220,8 @@ class Hip(Case):
         self.check([str(program)], "--tools", "leak", "--sarif", str(sarif))
         results = json.loads(sarif.read_text())["runs"][0]["results"]
         self.assertEqual([each["ruleId"] for each in results], ["mem.out_of_bounds"] * 3 + ["leak.device_memory"] * 2)
+        lines = [each["locations"][0]["physicalLocation"]["region"]["startLine"] for each in results[3:]]
+        self.assertEqual(sorted(lines), [18, 19])  # of the allocations
         handles = USE_HIP + "for make in (hip.hipStreamCreate, hip.hipEventCreate) * 2: assert make(ctypes.byref(ctypes.c_void_p())) == 0\n"
         done = self.check([sys.executable, "-c", handles], "--tools", "leak")
         self.assertEqual((done.returncode, last_line(done)), (FINDINGS, "2 findings in 0 launches"))

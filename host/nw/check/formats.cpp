@@ -76,12 +76,14 @@ Json location(const CheckPlace &p) {
     return out;
 }
 
-// That of a leak is the first line of the host program which is known.
+// A leak's is the innermost known line of the host program; HIP's headers have wrappers.
 Json location(const CheckFinding &f) {
     if (f.check != "leak")
         return location(f.at);
     CheckPlace place{f.maker, "", {}, {}, 0};
-    const auto known = std::ranges::find_if(f.made, [](const SourceFrame &s) { return s.line; });
+    const auto known = std::ranges::find_if(f.made, [](const SourceFrame &s) {
+        return s.line && s.file.find("/include/hip/") == s.file.npos;
+    });
     if (known != f.made.end())
         place.frames = {*known};
     return location(place);
@@ -128,7 +130,7 @@ Json check_sarif(const CheckResult &result) {
             {"ruleId", id},
             {"level", "error"},
             {"message", {{"text", fmt::format("{} ({}): {}", f.title, f.kernel, f.message)}}},
-            {"locations", {location(f.at)}}};
+            {"locations", {location(f)}}};
         if (f.other)
             row["relatedLocations"] = {location(*f.other)};
         row["occurrenceCount"] = f.count;
