@@ -33,7 +33,7 @@ class Header(unittest.TestCase):
 
     def test_arguments(self) -> None:
         self.says(
-            header("carrier_w4a16_f16"), " carrier_w4a16_f16 The 32-bit carriers", "0 s read f16[n, groups], stride s_stride, 2-byte aligned", "28 groups u32 = k // group",
+            header("carrier_w4a16_f16"), " carrier_w4a16_f16 Packs scales and packed zero points", "0 s read f16[n, groups], stride s_stride, 2-byte aligned", "28 groups u32 = k // group",
             "32 s_stride u32 bytes, >= 2 * groups, a multiple of 2", "16 carrier written u32[n, groups]", "no overlap", "x = ceil_div(n, 8); 256 work-items each",
             "gfx1151: 96 VGPRs, 40 SGPRs, 16 waves per SIMD", "512 bytes",
         )  # fmt: skip
