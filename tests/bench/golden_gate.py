@@ -4,16 +4,19 @@ target of each series, in --all on every target."""
 
 import os
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
+sys.path[:0] = [str(Path(__file__).parents[1] / "check")]
+
+from thorough import thorough  # noqa: E402
 
 
 class Golden(unittest.TestCase):
     def test_no_kernel_got_worse(self):
-        targets = (BUILD / "thorough.txt").read_text().strip().split(",")
-        devices = [["--device", f"sim:{gfx}"] for gfx in targets] if os.environ.get("NW_TIER") != "all" else [[]]
+        devices = [["--device", f"sim:{gfx}"] for gfx in thorough(BUILD)] if os.environ.get("NW_TIER") != "all" else [[]]
         for device in devices:
             run = subprocess.run([BUILD / "bin/nw_bench", "--suite", "golden", *device], capture_output=True, text=True)
             print(run.stdout)
