@@ -7,6 +7,7 @@ GGUF's types: nibblewave.gguf.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -277,7 +278,7 @@ def glu(gate: Array, up: Array, act: str, alpha: float = 1.702, limit: float = 7
     g = values(array(gate, "gate", "numbers", None, None, says="[M, K]"))
     u = values(array(up, "up", "numbers", *g.shape, says="[M, K], as gate's"))
     alpha, limit = real(alpha, "alpha"), real(limit, "limit")
-    acts = {
+    acts: dict[str, Callable[[], numpy.ndarray]] = {
         "swiglu": lambda: _gated(g, g),
         "swiglu_oai": lambda: _gated(numpy.minimum(g, limit), alpha * numpy.minimum(g, limit)),
         "geglu": lambda: numpy.where(g <= -10, 0, _gated(g, 2 * math.sqrt(2 / math.pi) * (g + 0.044715 * g**3))),
