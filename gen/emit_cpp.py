@@ -337,7 +337,7 @@ def parameter_names(families: Iterable[Family]) -> list[str]:
 
 
 def op_fields(families: Iterable[Family]) -> dict[str, bool]:
-    """Fields of an op, and whether the contract sets those that a caller leaves open (automatic)."""
+    """Fields of an op, and whether the contract has a default for each (automatic)."""
     out: dict[str, bool] = {}
     for f in families:
         for name in [*f.sizes, *f.order]:

@@ -30,7 +30,7 @@ def _if(face: Face, when: str) -> str:
 
 
 def _settings(face: Face, names: list[str]) -> list[str]:
-    """Statements that bring members into the op. Those that depend on others come last."""
+    """Statements that copy members into the op, in order of dependency."""
     members = [m for m in face.members if m.name in names]
     writer = Writer(scope_of(face.family, TARGET_FACTS))
     out = [f"op.{m.sets} = {_value(m)};" for m in members if not m.when]

@@ -22,7 +22,7 @@ WIDTH = 100  # columns
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of so many columns; `code` stays on one, and no line begins with an operator. `indent`: of all but the first."""
+    """The text in lines of at most `width` columns, all but the first indented. `code` is not split, and no line begins with an operator."""
     kept = re.sub(r"`[^`]*`| [*=<>]=?(?= )", lambda found: found[0].replace(" ", "\0"), " ".join(text.split()))
     return [line.replace("\0", " ") for line in textwrap.wrap(kept, width, subsequent_indent=indent)]
 
