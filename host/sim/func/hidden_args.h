@@ -8,8 +8,6 @@
 
 namespace nw::sim {
 
-inline bool is_hidden(const Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
-
 // HIP's workgroups are all full, so remainders are zero. Null for what the caller must provide.
 u64 hidden_value(std::string_view kind, const Dispatch &dispatch);
 

@@ -49,22 +49,21 @@ public:
         DwarfCursor c(info_, 0);
         while (c.at + 4 <= info_.size())
             read_unit(c);
+        for (const auto &[offset, entry] : entries_) {
+            if (entry.tag != tag_subprogram || entry.children.empty())
+                continue;
+            const auto linkage_name = resolved(entry, &Entry::linkage_name);
+            functions_.emplace(linkage_name.empty() ? resolved(entry, &Entry::name) : linkage_name,
+                               &entry);
+        }
     }
     // The parameters of the function with this symbol; empty if it is not known.
     std::vector<std::string> parameters(std::string_view symbol) const {
-        for (const auto &[offset, entry] : entries_) {
-            const bool same = entry.tag == tag_subprogram && !entry.children.empty() &&
-                              (resolved(entry, &Entry::linkage_name) == symbol ||
-                               (resolved(entry, &Entry::linkage_name).empty() &&
-                                resolved(entry, &Entry::name) == symbol));
-            if (!same)
-                continue;
-            std::vector<std::string> names;
-            for (const u64 child : entry.children)
+        std::vector<std::string> names;
+        if (const auto at = functions_.find(symbol); at != functions_.end())
+            for (const u64 child : at->second->children)
                 names.emplace_back(resolved(entries_.at(child), &Entry::name));
-            return names;
-        }
-        return {};
+        return names;
     }
 
 private:
@@ -298,11 +297,12 @@ private:
     }
 
     const Bytes info_, abbreviations_, strings_, line_strings_, string_offsets_;
-    std::map<u64, Entry> entries_; // by offset
+    std::map<u64, Entry> entries_;                        // by offset
+    std::map<std::string_view, const Entry *> functions_; // with parameters, by symbol
     u64 work_ = 0;
 };
 
-bool is_explicit(const Arg &arg) { return !arg.value_kind.starts_with("hidden_"); }
+bool is_explicit(const Arg &arg) { return !is_hidden(arg); }
 
 } // namespace
 

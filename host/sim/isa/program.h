@@ -28,6 +28,7 @@ struct Arg {
     u32 size = 0;
     std::string value_kind; // global_buffer, by_value, hidden_block_count_x, ...
 };
+inline bool is_hidden(const Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
 
 // One kernel, from its descriptor (64 bytes, `symbol.kd`) and the metadata.
 struct KernelInfo {
