@@ -7,19 +7,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/split.h"
 
 namespace nw {
 
 namespace {
 
 constexpr std::string_view header = "model,layer,N,K,count,kind,experts,topk";
-
-std::vector<std::string> split(const std::string &line) {
-    std::vector<std::string> cells(1);
-    for (char c : line)
-        c == ',' ? void(cells.emplace_back()) : void(cells.back() += c);
-    return cells;
-}
 
 bool number(const std::string &text, u32 &value, u32 least = 1) {
     const char *end = text.data() + text.size();
@@ -46,7 +40,7 @@ std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
                     fmt::format("{}:{}: header must be {}", path.string(), line_number, header));
             continue;
         }
-        const std::vector<std::string> cell = split(line);
+        const std::vector<std::string> cell = split(line, ',');
         LinearShape shape;
         if (cell.size() != 8 || !number(cell[2], shape.n) || !number(cell[3], shape.k) ||
             !number(cell[4], shape.count, 0) ||

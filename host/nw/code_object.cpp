@@ -122,12 +122,10 @@ void write_text(const char *option, const std::string &path, const std::string &
 
 std::set<std::string> targets_of_file(const std::string &path) {
     const std::string file = read_text(path);
-    try {
+    return with_path(path, [&] {
         return is_amdgpu_elf(file) ? std::set{sim::Elf(bytes_of(file)).gfx()}
                                    : targets_of_bundles(file);
-    } catch (const sim::BadImage &error) {
-        throw Error(fmt::format("{}: {}", path, error.what()));
-    }
+    });
 }
 
 std::string gfx_of_file(const std::string &path) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/targets.h"
+#include "base/temporary_folder.h"
 #include "nw/code_object.h"
 #include "sim/isa/gfx10_names.h"
 
@@ -27,24 +28,6 @@ extern char **environ;
 namespace nw::cli {
 
 namespace {
-
-// A temporary directory, removed by the destructor.
-class Folder {
-public:
-    Folder() : path_((std::filesystem::temp_directory_path() / "nw_XXXXXX").string()) {
-        if (!mkdtemp(path_.data()))
-            throw Error(fmt::format("{}: {}: needed for the assembler's output", path_,
-                                    std::strerror(errno)));
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    std::string file(const char *name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 // Runs it with stderr redirected to a file; returns its exit code, or a negative errno.
 int run(std::vector<std::string> command, const std::string &log) {
@@ -78,7 +61,7 @@ struct Outcome {
 // Runs clang on a file; `options` precede the file.
 Outcome run_clang(const std::string &path, const std::string &gfx,
                   const std::vector<std::string> &options) {
-    const Folder folder;
+    const TemporaryFolder folder("the assembler's output");
     const std::string object = folder.file("code.hsaco"), log = folder.file("log");
     // LLVM removes the working directory from file names, even inside a name: so use one that no
     // path begins with.
@@ -101,9 +84,13 @@ constexpr std::string_view opencl_library =
 
 constexpr std::string_view lacking = "instruction not supported on this GPU";
 
+// Generic targets exist from version 6 on.
+const char *object_version(const std::string &gfx) {
+    return is_generic(gfx) ? "-mcode-object-version=6" : "-mcode-object-version=5";
+}
+
 std::vector<std::string> assembler_options(const std::string &gfx) {
-    return {is_generic(gfx) ? "-mcode-object-version=6" : "-mcode-object-version=5", "-x",
-            "assembler"};
+    return {object_version(gfx), "-x", "assembler"};
 }
 
 // The mnemonics that the assembler's messages say the target lacks, each once.
@@ -118,7 +105,7 @@ std::vector<std::string> lacking_instructions(const std::string &log) {
 
 // Which targets have these instructions: one without operands is refused in another way there.
 std::string who_has(const std::vector<std::string> &names, const std::string &gfx) {
-    const Folder folder;
+    const TemporaryFolder folder("the assembler's output");
     const std::string source = folder.file("names.s");
     write_text("the assembler's input", source, fmt::format("{}\n", fmt::join(names, "\n")));
     std::map<std::string, std::vector<std::string_view>> targets_of;
@@ -144,15 +131,14 @@ std::string who_has(const std::vector<std::string> &names, const std::string &gf
 // ---- OpenCL C ----
 
 Outcome run_opencl(const std::string &path, const std::string &gfx) {
-    const Folder folder;
+    const TemporaryFolder folder("the assembler's output");
     const std::string library = folder.file("library.cl"), bitcode = folder.file("library.bc");
     write_text("the compiler's input", library, std::string(opencl_library));
     const std::vector<std::string> common = {"-x",
                                              "cl",
                                              "-cl-std=CL2.0",
                                              "-nogpulib",
-                                             is_generic(gfx) ? "-mcode-object-version=6"
-                                                             : "-mcode-object-version=5",
+                                             object_version(gfx),
                                              "-Xclang",
                                              "-finclude-default-header"};
     const auto with = [&](std::vector<std::string> more) {
@@ -283,7 +269,7 @@ std::string assemble(const std::string &path, const std::string &gfx) {
 }
 
 std::string assemble_text(const std::string &text, const std::string &gfx) {
-    const Folder folder;
+    const TemporaryFolder folder("the assembler's output");
     const std::string path = folder.file("kernel.s");
     write_text("the assembler's input", path, text);
     Outcome out = run_clang(path, gfx, assembler_options(gfx));

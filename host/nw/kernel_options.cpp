@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <memory>
 
+#include "base/demangle.h"
 #include "nw/arguments.h"
 
 namespace nw::cli {
@@ -39,11 +37,7 @@ Dim3 dimensions(const char *option, std::string_view text) {
 // "scale<float>" of _Z5scaleIfEvPT_: as the source has it, without return type and parameters; the
 // symbol itself if it isn't a C++ name.
 std::string source_name(const std::string &symbol) {
-    const std::unique_ptr<char, void (*)(void *)> text(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr), std::free);
-    if (!text)
-        return symbol;
-    std::string name = text.get();
+    std::string name = demangled(symbol);
     name = name.substr(0, name.find('('));
     return name.substr(name.starts_with("void ") ? 5 : 0);
 }

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/pattern.h"
+#include "base/split.h"
 #include "base/targets.h"
 #include "nw/check/launcher.h"
 #include "nw/check/suppressions.h"
@@ -33,31 +34,21 @@ constexpr const char *default_gfx = "gfx1151";
 
 void note(const std::string &text) { fmt::print(stderr, "========= nw check: {}\n", text); }
 
-std::vector<std::string> split(const std::string &list) {
-    std::vector<std::string> out;
-    for (size_t at = 0, end; at <= list.size(); at = end + 1) {
-        end = std::min(list.find(',', at), list.size());
-        out.push_back(list.substr(at, end - at));
-    }
-    return out;
-}
-
 void check_tools(const std::string &tools) {
     constexpr std::string_view names[] = {"mem", "init", "wait", "race", "pairs", "leak", "all"};
-    for (const std::string &tool : split(tools))
+    for (const std::string &tool : split(tools, ','))
         if (std::ranges::count(names, tool) == 0)
             throw Error(
-                fmt::format("--tools {}: '{}' is none of mem, init, wait, race, pairs, leak, all",
-                            tools, tool));
+                fmt::format("--tools {}: '{}' is none of {}", tools, tool, fmt::join(names, ", ")));
 }
 
 bool has(const std::string &tools, std::string_view tool) {
-    return std::ranges::count(split(tools), tool) > 0;
+    return std::ranges::count(split(tools, ','), tool) > 0;
 }
 
 // For HIPSIM_CHECK: `wait` reports pairs.
 std::string checkers(const std::string &tools) {
-    std::vector<std::string> out = split(tools);
+    std::vector<std::string> out = split(tools, ',');
     std::erase(out, "leak");
     std::ranges::replace(out, std::string("pairs"), std::string("wait"));
     return out.empty() ? "mem" : fmt::format("{}", fmt::join(out, ","));
@@ -68,11 +59,9 @@ std::string file_of(const std::string &program) {
     const char *path = std::getenv("PATH");
     if (program.find('/') != program.npos || !path)
         return program;
-    std::string list = path;
     std::error_code ignored;
-    for (size_t at = 0, end; at <= list.size(); at = end + 1) {
-        end = std::min(list.find(':', at), list.size());
-        const fs::path file = fs::path(list.substr(at, end - at)) / program;
+    for (const std::string &folder : split(path, ':')) {
+        const fs::path file = fs::path(folder) / program;
         if (fs::is_regular_file(file, ignored))
             return file.string();
     }
@@ -220,7 +209,7 @@ void run(CheckOptions o) {
     check_tools(o.tools);
     if (o.gfx.empty())
         o.gfx = gfx_for(o.program[0]);
-    for (const std::string &gfx : split(o.gfx))
+    for (const std::string &gfx : split(o.gfx, ','))
         check_gfx(gfx);
     std::optional<CheckSuppressions> known;
     if (!o.suppressions.empty())

@@ -69,10 +69,12 @@ struct CheckResult {
     int exit_code = 0;
 };
 
+// CHECK, or CHECK.RULE where the rule has a name of its own: "mem.out_of_bounds".
+std::string rule_id(const CheckFinding &);
+
 // Reads the files of HIPSIM_FINDINGS. Lines that a killed process left incomplete are ignored.
 CheckResult gather_findings(const std::string &folder);
 
-std::string demangled(const std::string &symbol);
 // Functions and lines at an address in a code object, a program or a library, innermost first.
 std::vector<SourceFrame> source_frames(const std::string &file, u64 address);
 

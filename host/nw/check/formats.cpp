@@ -56,10 +56,6 @@ Json finding_json(const CheckFinding &f) {
     return out;
 }
 
-std::string rule_id(const CheckFinding &f) {
-    return f.rule.empty() || f.rule == f.check ? f.check : f.check + "." + f.rule;
-}
-
 // Relative to the working directory, as code scanning shows it.
 std::string uri_of(const std::string &file) {
     const fs::path path = fs::path(file).lexically_normal();

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Source lines of a code object's addresses, with inlined functions: by LLVM's symbolizer.
-#include <cxxabi.h>
 #include <llvm/DebugInfo/Symbolize/Symbolize.h>
-
-#include <cstdlib>
 
 #include "nw/check/check.h"
 
 namespace nw::cli {
-
-std::string demangled(const std::string &symbol) {
-    int status = 0;
-    char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-    std::string out = text ? text : symbol;
-    std::free(text);
-    return out;
-}
 
 std::vector<SourceFrame> source_frames(const std::string &file, u64 address) {
     static auto &symbolizer = *new llvm::symbolize::LLVMSymbolizer();

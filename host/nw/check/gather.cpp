@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/demangle.h"
 #include "nw/check/check.h"
 #include "nw/code_object.h"
 
@@ -18,6 +19,10 @@ using Json = nlohmann::ordered_json;
 
 std::string CheckPlace::source() const {
     return frames.empty() ? place : fmt::format("{}:{}", frames[0].file, frames[0].line);
+}
+
+std::string rule_id(const CheckFinding &f) {
+    return f.rule.empty() || f.rule == f.check ? f.check : f.check + "." + f.rule;
 }
 
 namespace {
@@ -159,7 +164,6 @@ std::vector<std::vector<Json>> processes_of(const std::string &folder) {
     return out;
 }
 
-// Repeated leaks at one place in the program are one finding.
 std::string text_of(const HostFrames &frames) {
     std::string out;
     for (const SourceFrame &f : frames)
@@ -192,6 +196,7 @@ public:
 private:
     size_t add(const Json &line, const std::string &program, u64 process) {
         CheckFinding fresh = finding_of(line);
+        // Repeated leaks at one place in the program are one finding.
         const std::string key =
             fmt::format("{}\n{}\n{}\n{}\n{}", fresh.check, fresh.rule, fresh.kernel, fresh.at.place,
                         fresh.other ? fresh.other->place : "") +

@@ -27,21 +27,11 @@ using Clock = std::chrono::steady_clock;
 
 // ---- the folder
 
-CheckFolder::CheckFolder() : path_((fs::temp_directory_path() / "nw_check_XXXXXX").string()) {
-    if (!mkdtemp(path_.data()))
-        throw Error(fmt::format("{}: {}: needed for the findings; set TMPDIR", path_,
-                                std::strerror(errno)));
-    link_libraries();
-}
-
-CheckFolder::~CheckFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
+CheckFolder::CheckFolder() : folder_("the findings") { link_libraries(); }
 
 // Under all names that programs ask for: a wheel can't hold links.
 void CheckFolder::link_libraries() const {
-    const fs::path library = hip::simulated_library()->path, folder = fs::path(path_) / "lib";
+    const fs::path library = hip::simulated_library()->path, folder = folder_.file("lib");
     fs::create_directory(folder);
     for (const char *name : {"libamdhip64.so", "libhiprtc.so"}) {
         const fs::path file = library.parent_path() / name;
@@ -55,7 +45,7 @@ void CheckFolder::link_libraries() const {
 }
 
 void CheckFolder::write_settings(const nlohmann::ordered_json &settings) const {
-    write_text("nw check", path_ + "/settings.json", settings.dump());
+    write_text("nw check", folder_.file("settings.json"), settings.dump());
 }
 
 // ---- the program

@@ -5,23 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "base/types.h"
 
 namespace nw::cli {
 
-// A private directory, removed by the destructor: links to the library, settings, findings.
+// A private directory with links to the library, settings and findings.
 class CheckFolder {
 public:
     CheckFolder();
-    ~CheckFolder();
-    CheckFolder(const CheckFolder &) = delete;
 
-    const std::string &path() const { return path_; }
+    const std::string &path() const { return folder_.path(); }
     void write_settings(const nlohmann::ordered_json &) const;
 
 private:
     void link_libraries() const;
-    std::string path_;
+    TemporaryFolder folder_;
 };
 
 struct Ended {
@@ -32,8 +31,7 @@ struct Ended {
 };
 
 // Waits for the program and the processes that it started. `checkers`: of HIPSIM_CHECK; `pairs`:
-// with those of H-026; `timeout`: seconds, 0 for none. Throws
-// nw::Error if it can't be started.
+// with those of H-026; `timeout`: seconds, 0 for none. Throws nw::Error if it can't be started.
 Ended run_checked(const CheckFolder &, const std::vector<std::string> &program,
                   const std::string &gfx, const std::string &checkers, bool pairs, u32 timeout);
 

@@ -2,8 +2,10 @@
 #include "nw/check/suppressions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -71,10 +73,9 @@ CheckSuppressions::Line CheckSuppressions::parse(const std::string &place,
     const size_t dot = std::min(what.find('.'), what.size());
     line.check = what.substr(0, dot);
     line.rule = what.substr(std::min(dot + 1, what.size()));
-    if (line.check != "*" && line.check != "mem" && line.check != "init" && line.check != "wait" &&
-        line.check != "race" && line.check != "leak" && line.check != "fault")
-        throw refuse(
-            fmt::format("'{}' is none of mem, init, wait, race, leak, fault, *", line.check));
+    constexpr std::string_view checks[] = {"mem", "init", "wait", "race", "leak", "fault", "*"};
+    if (std::ranges::find(checks, line.check) == std::end(checks))
+        throw refuse(fmt::format("'{}' is none of {}", line.check, fmt::join(checks, ", ")));
     if (what != head)
         throw refuse(fmt::format("'{}' is neither kernel= nor at=", head.substr(what.size() + 1)));
     const auto value = [&](size_t begin, size_t key, size_t next) {
@@ -112,9 +113,8 @@ std::vector<std::string> CheckSuppressions::unused() const {
 std::string CheckSuppressions::text_of(const std::vector<CheckFinding> &findings) {
     std::string out = first_line;
     for (const CheckFinding &f : findings)
-        out += fmt::format("{} kernel={} at={}\n",
-                           f.rule == f.check ? f.check : f.check + "." + f.rule, escaped(f.kernel),
-                           escaped(at_of(f)));
+        out +=
+            fmt::format("{} kernel={} at={}\n", rule_id(f), escaped(f.kernel), escaped(at_of(f)));
     return out;
 }
 

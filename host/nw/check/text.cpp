@@ -55,7 +55,7 @@ std::string host_text(const std::string &what, const HostFrames &frames) {
 }
 
 std::string leak_text(const CheckFinding &f) {
-    std::string out = fmt::format("========= {} [leak.{}]\n", f.title, f.rule);
+    std::string out = fmt::format("========= {} [{}]\n", f.title, rule_id(f));
     out += host_text(fmt::format("{} was called by", f.maker), f.made);
     return out + fmt::format("{}{} in process {} ({})\n=========\n", margin,
                              f.count == 1 ? "once" : fmt::format("{} times", f.count), f.process,
@@ -67,8 +67,7 @@ std::string leak_text(const CheckFinding &f) {
 std::string check_text(const CheckFinding &f) {
     if (f.check == "leak")
         return leak_text(f);
-    std::string out = fmt::format("========= {} [{}{}{}]\n", f.title, f.check,
-                                  f.rule == f.check ? "" : ".", f.rule == f.check ? "" : f.rule);
+    std::string out = fmt::format("========= {} [{}]\n", f.title, rule_id(f));
     if (!f.at.place.empty())
         out += place_text(f.at, "at");
     if (!f.at.workgroup.empty())

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/split.h"
 #include "base/writable.h"
 
 namespace nw::cli {
@@ -23,16 +24,6 @@ const char *const compare_help =
     "is bf16 if the buffer is";
 
 namespace {
-
-std::vector<std::string> parts_of(const std::string &text) {
-    std::vector<std::string> parts;
-    for (size_t at = 0; at <= text.size();) {
-        const size_t end = std::min(text.find(':', at), text.size());
-        parts.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return parts;
-}
 
 [[noreturn]] void refuse(const char *option, const std::string &text, std::string_view why) {
     throw Error(fmt::format("{} {}: {}", option, text, why));
@@ -136,7 +127,7 @@ const BufferArgument &buffer_of(const char *option, const std::string &text,
 Print read_print(const std::string &text, std::span<const BufferArgument> buffers) {
     constexpr const char *option = "--print";
     constexpr u64 usual = 16;
-    const auto parts = parts_of(text);
+    const auto parts = split(text, ':');
     if (parts.size() > 3)
         refuse(option, text, "must be ARGUMENT[:TYPE[:COUNT]], as in y:f32:16");
     const BufferArgument &buffer = buffer_of(option, text, parts[0], buffers);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/launch/findings.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/demangle.h"
 #include "base/error.h"
 #include "sim/hip/error.h"
 #include "sim/hip/launch/line_file.h"
@@ -37,14 +37,6 @@ std::string program_path() {
 
 int create(const std::string &path, int flags) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-}
-
-std::string demangled(const std::string &name) {
-    int status = 0;
-    char *const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string out = text ? text : name;
-    std::free(text);
-    return out;
 }
 
 } // namespace
