@@ -220,6 +220,7 @@ class Run(unittest.TestCase):
             for block in shell_blocks(path):
                 if not_run(block):
                     continue
+                self.assertNotIn("./tests/run", block.code, f"{path}:{block.line}: it would run this test again; begin with `# minutes`")
                 start = time.monotonic()
                 done = run(block, folder)
                 print(f"{path}:{block.line}: {time.monotonic() - start:.1f} s")
