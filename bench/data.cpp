@@ -5,8 +5,8 @@
 
 #include "base/half.h"
 #include "base/parallel.h"
+#include "formats/packed/row_stride.h"
 #include "formats/quantize/int4.h"
-#include "formats/row_stride.h"
 
 namespace nw::bench {
 

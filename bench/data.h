@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "check/ops.h"
-#include "formats/row_layout.h"
+#include "formats/packed/row_layout.h"
 #include "hip/hip.h"
 #include "ref/decode.h"
 

@@ -9,7 +9,7 @@
 #include "bench/part.h"
 #include "bench/table.h"
 #include "bench/timing.h"
-#include "formats/linear_shapes.h"
+#include "formats/packed/linear_shapes.h"
 #include "runtime/choose.h"
 
 namespace nw::bench {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/options.h"
-#include "formats/linear_shapes.h"
+#include "formats/packed/linear_shapes.h"
 
 namespace nw::bench {
 

@@ -4,7 +4,7 @@
 
 #include "base/pattern.h"
 #include "bench/product.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 
 namespace nw::bench {
 

@@ -6,7 +6,7 @@
 #include "base/half.h"
 #include "bench/decode/tables.h"
 #include "bench/published.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 
 namespace nw::bench {
 

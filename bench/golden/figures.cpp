@@ -10,7 +10,7 @@
 #include "bench/product.h"
 #include "bench/stats.h"
 #include "check/ops.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "measure/on_cores.h"
 
 namespace nw::bench {

@@ -11,7 +11,7 @@
 #include "bench/moe/tables.h"
 #include "check/moe_bound.h"
 #include "check/ops.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "measure/routes.h"
 
 namespace nw::bench {

@@ -6,7 +6,7 @@
 #include "bench/data.h"
 #include "bench/moe/tables.h"
 #include "check/ops.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "measure/routes.h"
 
 namespace nw::bench {

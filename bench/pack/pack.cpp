@@ -18,9 +18,9 @@
 #include "base/rng.h"
 #include "bench/result.h"
 #include "bench/temporary_folder.h"
-#include "formats/mapped_file.h"
-#include "formats/pack.h"
-#include "formats/safetensors_writer.h"
+#include "formats/files/mapped_file.h"
+#include "formats/packed/pack.h"
+#include "formats/safetensors/safetensors_writer.h"
 
 namespace nw::bench {
 

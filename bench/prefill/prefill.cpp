@@ -11,7 +11,7 @@
 #include "bench/product.h"
 #include "bench/published.h"
 #include "bench/result.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "measure/quantized_product.h"
 #include "runtime/choose.h"
 

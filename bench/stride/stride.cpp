@@ -8,7 +8,7 @@
 #include "bench/product.h"
 #include "bench/published.h"
 #include "bench/result.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 
 namespace nw::bench {
 

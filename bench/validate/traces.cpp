@@ -11,7 +11,7 @@
 
 #include "bench/published.h"
 #include "bench/validate/tables.h"
-#include "sim/timing_run.h"
+#include "sim/timing/run.h"
 
 namespace nw::bench {
 

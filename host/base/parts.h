@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts of the parts, from gen/targets.toml. host/sim/timing/parts.inc describes each.
+// Facts of the parts, from gen/targets.toml. host/sim/timing/constants/parts.inc describes each.
 #pragma once
 #include <span>
 #include <string_view>

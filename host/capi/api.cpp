@@ -9,7 +9,7 @@
 #include "base/environment.h"
 #include "base/targets.h"
 #include "capi/context.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "runtime/files.h"
 #include "runtime/force.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "capi/gguf_types.h"
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
 #include "runtime/w4a16.h"
 #include "runtime/words.h"
 

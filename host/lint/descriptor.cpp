@@ -10,7 +10,7 @@
 #include "lint/solve.h"
 #include "lint/values.h"
 #include "sim/isa/device.h"
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::lint {
 

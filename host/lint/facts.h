@@ -6,7 +6,7 @@
 
 #include "lint/flow.h"
 #include "sim/isa/code.h"
-#include "sim/isa/hazards.h"
+#include "sim/isa/hazards/hazards.h"
 #include "sim/isa/relative_move.h"
 #include "sim/isa/uses.h"
 

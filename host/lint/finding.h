@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "sim/isa/hazards.h"
+#include "sim/isa/hazards/hazards.h"
 
 namespace nw::lint {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "sim/isa/code.h"
-#include "sim/isa/unused_fields.h"
+#include "sim/isa/hazards/unused_fields.h"
 
 namespace nw::lint {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::lint {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rules H-002 to H-009 and H-013 on: the hazards of sim/isa/hazards.inc, on every path through the
-// code. Their notes define them; the simulator's check uses the same data.
+// Rules H-002 to H-009 and H-013 on: the hazards of sim/isa/hazards/hazards.inc, on every path
+// through the code. Their notes define them; the simulator's check uses the same data.
 #pragma once
 #include "lint/facts.h"
 #include "lint/finding.h"

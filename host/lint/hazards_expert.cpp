@@ -2,7 +2,7 @@
 // H-029: dependencies that gfx12 leaves to the program in one mode.
 #include "lint/hazards.h"
 #include "lint/solve.h"
-#include "sim/isa/expert_mode.h"
+#include "sim/isa/hazards/expert_mode.h"
 
 namespace nw::lint {
 

@@ -2,7 +2,7 @@
 // H-016 to H-024: hazards of gfx10 only.
 #include "lint/hazards.h"
 #include "lint/solve.h"
-#include "sim/isa/gfx10_hazards.h"
+#include "sim/isa/hazards/gfx10_hazards.h"
 
 namespace nw::lint {
 

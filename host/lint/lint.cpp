@@ -12,7 +12,7 @@
 #include "lint/lanes.h"
 #include "lint/long_waits.h"
 #include "lint/values.h"
-#include "sim/isa/unused_fields.h"
+#include "sim/isa/hazards/unused_fields.h"
 
 namespace nw::lint {
 

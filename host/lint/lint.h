@@ -2,7 +2,7 @@
 // Static analysis of a kernel in a code object: all rules.
 #pragma once
 #include "lint/finding.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::lint {
 

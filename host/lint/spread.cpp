@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::lint {
 

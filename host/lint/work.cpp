@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 #include "sim/isa/uses.h"
 
 namespace nw::lint {

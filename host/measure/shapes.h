@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
 #include "runtime/w4a16.h"
 
 namespace nw {

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "nw/elements.h"
 #include "nw/npy.h"
-#include "sim/func/hidden_args.h"
+#include "sim/func/launch/hidden_args.h"
 
 namespace nw::cli {
 

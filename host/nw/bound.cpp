@@ -5,8 +5,8 @@
 
 #include "base/targets.h"
 #include "sim/isa/code.h"
-#include "sim/isa/memory_ops.h"
-#include "sim/timing/lds_banks.h"
+#include "sim/isa/tables/memory_ops.h"
+#include "sim/timing/core/lds_banks.h"
 
 namespace nw::cli {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lint/survey.h"
-#include "sim/timing/op_facts.h"
+#include "sim/timing/core/op_facts.h"
 
 namespace nw::cli {
 

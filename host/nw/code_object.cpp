@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "nw/compile.h"
-#include "sim/isa/bundle.h"
-#include "sim/isa/compressed.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/bundle.h"
+#include "sim/isa/image/compressed.h"
+#include "sim/isa/image/elf.h"
 
 namespace nw::cli {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::cli {
 

@@ -8,7 +8,7 @@
 #include "nw/arguments.h"
 #include "nw/code_object.h"
 #include "nw/part.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 
 namespace nw::cli {
 

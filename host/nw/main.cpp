@@ -4,8 +4,8 @@
 #include "base/environment.h"
 #include "hip/failure.h"
 #include "nw/commands.h"
+#include "sim/func/alu/frames.h"
 #include "sim/func/choices.h"
-#include "sim/func/frames.h"
 #include "sim/func/machine.h"
 
 int main(int argc, char **argv) {

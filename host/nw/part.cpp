@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sim/timing/profile.h"
+#include "sim/timing/constants/profile.h"
 
 namespace nw::cli {
 

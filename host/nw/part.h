@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "sim/timing/costs.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants/costs.h"
+#include "sim/timing/constants/part.h"
 
 namespace nw::cli {
 

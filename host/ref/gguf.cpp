@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "formats/gguf_blocks.h"
-#include "formats/words.h"
+#include "formats/files/words.h"
+#include "formats/gguf/gguf_blocks.h"
 
 namespace nw::ref {
 

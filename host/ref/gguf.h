@@ -24,7 +24,7 @@
 #pragma once
 #include <cstddef>
 
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
 
 namespace nw::ref {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
 
 namespace nw::ref {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/half.h"
-#include "formats/words.h"
+#include "formats/files/words.h"
 #include "ref/gguf.h"
 #include "ref/gguf_halves.h"
 #include "ref/need_size.h"

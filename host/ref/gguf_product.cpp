@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "formats/words.h"
+#include "formats/files/words.h"
 #include "ref/gguf.h"
 #include "ref/need_size.h"
 

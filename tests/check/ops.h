@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
 #include "runtime/launch.h"
 #include "runtime/w4a16.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "runtime/files.h"
 #include "sim/isa/code.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::check {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "formats/gguf.h"
+#include "formats/gguf/gguf.h"
 #include "formats/gguf_file.h"
 
 using namespace nw;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/gguf.h"
+#include "formats/gguf/gguf.h"
 
 namespace nw::test {
 

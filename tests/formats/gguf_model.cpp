@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "formats/gguf/gguf_model.h"
 #include "formats/gguf_file.h"
-#include "formats/gguf_model.h"
 
 using namespace nw;
 using test::GgufWriter;

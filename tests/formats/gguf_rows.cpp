@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/rng.h"
-#include "formats/gguf_blocks.h"
+#include "formats/gguf/gguf_blocks.h"
 #include "ref/gguf.h"
 
 using namespace nw;

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "formats/row_layout.h"
+#include "formats/packed/row_layout.h"
 
 using namespace nw;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 
 using namespace nw;
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "formats/mlx.h"
-#include "formats/packed_model.h"
-#include "formats/plain_values.h"
+#include "formats/layers/mlx.h"
+#include "formats/layers/plain_values.h"
+#include "formats/packed/packed_model.h"
+#include "formats/packed/repack.h"
 #include "formats/quantize/coded_layers.h"
-#include "formats/repack.h"
 #include "fuzz/targets.h"
 
 using namespace nw;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "formats/gguf.h"
+#include "formats/gguf/gguf.h"
 #include "fuzz/targets.h"
 #include "ref/gguf.h"
 

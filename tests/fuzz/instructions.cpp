@@ -4,7 +4,7 @@
 #include "fuzz/reader.h"
 #include "fuzz/targets.h"
 #include "sim/check/checks.h"
-#include "sim/func/build.h"
+#include "sim/func/executable/build.h"
 #include "sim/func/machine.h"
 #include "sim/isa/code.h"
 #include "sim/isa/uses.h"

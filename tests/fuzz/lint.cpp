@@ -3,7 +3,7 @@
 
 #include "fuzz/shell.h"
 #include "fuzz/targets.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 
 using namespace nw;
 using namespace nw::sim;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz/targets.h"
-#include "sim/func/executable.h"
+#include "sim/func/executable/executable.h"
 #include "sim/isa/code.h"
-#include "sim/isa/elf.h"
-#include "sim/isa/metadata.h"
+#include "sim/isa/image/elf.h"
+#include "sim/isa/image/metadata.h"
 
 using namespace nw;
 using namespace nw::sim;

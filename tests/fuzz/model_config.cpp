@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "formats/claims/python_json.h"
+#include "formats/layers/source_layers.h"
 #include "formats/quantize/orientation.h"
-#include "formats/source_layers.h"
 #include "fuzz/targets.h"
 
 using namespace nw;

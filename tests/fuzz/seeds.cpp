@@ -11,7 +11,7 @@
 
 #include "sim/func/machine.h"
 #include "sim/isa/code.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 #include "sim/isa/mnemonics.h"
 
 using namespace nw;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 
 namespace nw::fuzz {
 

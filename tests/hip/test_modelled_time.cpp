@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Modelled time of streams, copies and graphs, as hosts see it: by events and statistics. The rules
-// themselves: tests/sim/timing_timeline.cpp.
+// themselves: tests/sim/timing/timeline.cpp.
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>

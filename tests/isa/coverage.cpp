@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "sim/func/coverage.h"
+#include "sim/func/launch/coverage.h"
 #include "sim/func/machine.h"
 #include "sim/isa/mnemonics.h"
 

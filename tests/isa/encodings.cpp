@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "sim/func/build.h"
-#include "sim/func/coverage.h"
+#include "sim/func/executable/build.h"
+#include "sim/func/launch/coverage.h"
 #include "sim/isa/mnemonics.h"
 
 using namespace nw;

@@ -8,7 +8,7 @@
 
 #include "check/decode_bound.h"
 #include "check/same_code.h"
-#include "formats/row_layout.h"
+#include "formats/packed/row_layout.h"
 #include "ref/carrier.h"
 
 namespace nw {

@@ -7,7 +7,7 @@
 
 #include "check/decode_bound.h"
 #include "decode_case.h"
-#include "formats/row_layout.h"
+#include "formats/packed/row_layout.h"
 
 using namespace nw;
 using check::Test;

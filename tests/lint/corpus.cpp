@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "lint/lint.h"
 #include "sim/isa/code.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 
 using namespace nw;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/found.h"
+#include "sim/check/found.h"
 
 #include "lint/lint.h"
 #include "sim/assemble.h"

@@ -7,7 +7,7 @@
 
 #include "lint/lint.h"
 #include "sim/assemble.h"
-#include "sim/hazard_rows.h"
+#include "sim/check/hazard_rows.h"
 
 using namespace nw;
 using namespace nw::sim::test;

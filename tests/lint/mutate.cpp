@@ -17,7 +17,7 @@
 #include "lint/lint.h"
 #include "lint/mutants.h"
 #include "lint/proof.h"
-#include "sim/isa/elf.h"
+#include "sim/isa/image/elf.h"
 
 namespace nw::lint::test {
 

@@ -7,7 +7,7 @@
 
 #include "lint/solve.h"
 #include "sim/isa/code.h"
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 #include "sim/isa/uses.h"
 
 namespace nw::lint::test {

@@ -5,8 +5,8 @@
 
 #include "lint/proof.h"
 #include "sim/isa/code.h"
-#include "sim/isa/hazards.h"
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/hazards/hazards.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::lint::test {
 

@@ -97,7 +97,7 @@ class Edges(unittest.TestCase):
         cases = [
             ("host/ref/gemv.cpp", '#include "sim/func/machine.h"', "host/ref may not include"),
             ("host/ref/gemv.cpp", "#include <sim/func/machine.h>", "host/ref may not include"),
-            ("host/sim/func/run.cpp", '#include "sim/timing/costs.h"', "host/sim/func may not include"),
+            ("host/sim/func/run.cpp", '#include "sim/timing/constants/costs.h"', "host/sim/func may not include"),
             ("host/sim/func/run.cpp", '#include "sim/check/checks.h"', "host/sim/func may not include"),
             ("host/runtime/launch.cpp", '  # include "sim/func/machine.h"', "host/runtime may not include"),
             ("host/base/types.h", '#include "hip/hip.h"', "host/base may not include"),
@@ -110,7 +110,7 @@ class Edges(unittest.TestCase):
 
     def test_allowed_edges_are_not(self) -> None:
         cases = [
-            ("host/sim/func/run.cpp", '#include "sim/isa/program.h"'),
+            ("host/sim/func/run.cpp", '#include "sim/isa/image/program.h"'),
             ("host/sim/func/run.cpp", '#include "base/types.h"'),
             ("host/runtime/launch.cpp", '#include "kernels.inc"'),
             ("host/hip/near.cpp", '#include "hip.h"'),
@@ -123,8 +123,8 @@ class Edges(unittest.TestCase):
     def judge(self, source: str, line: str) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            headers = ["base/types.h", "hip/hip.h", "sim/isa/program.h", "sim/func/machine.h", "sim/check/checks.h"]
-            for name in [f"host/{header}" for header in [*headers, "sim/timing/costs.h"]] + [source]:
+            headers = ["base/types.h", "hip/hip.h", "sim/isa/image/program.h", "sim/func/machine.h", "sim/check/checks.h"]
+            for name in [f"host/{header}" for header in [*headers, "sim/timing/constants/costs.h"]] + [source]:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text("")
             (root / source).write_text(line + "\n")

@@ -23,8 +23,8 @@ OPENING = re.compile(r'(?:(?<!:)//|/\*|^ \*|#|"""|\{#-?) *(?:' + "|".join(f"({op
 # and the others are in files that are being replaced.
 LEFT = {
     "tests/rules/test_words.py": 4, "host/base/command_line.h": 1, "host/base/estimate.h": 1, "host/base/targets.h": 2, "host/hip/hip.h": 1,
-    "host/sim/func/access.h": 1, "host/sim/func/wave.h": 1, "host/sim/isa/device.h": 1, "host/sim/isa/program.h": 1,
-    "gen/faces/face.py": 1, "host/capi/gguf_types.h": 1, "host/capi/permuted_moe.cpp": 1, "host/python/nibblewave/context.py": 2,
+    "host/sim/func/memory/access.h": 1, "host/sim/func/wave.h": 1, "host/sim/isa/device.h": 1, "host/sim/isa/image/program.h": 1,
+    "gen/faces/face.py": 1, "host/capi/gguf_types.h": 1, "host/python/nibblewave/context.py": 2,
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"
-#include "sim/isa/fidelity.h"
+#include "sim/isa/tables/fidelity.h"
 
 using namespace nw;
 using namespace nw::sim;

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "sim/assemble.h"
-#include "sim/func/executable.h"
+#include "sim/func/executable/executable.h"
 #include "sim/isa/code.h"
 
 using namespace nw;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/checkpoint.h"
+#include "formats/safetensors/checkpoint.h"
 
 namespace nw {
 

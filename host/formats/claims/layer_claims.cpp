@@ -11,7 +11,7 @@
 #include "formats/claims/foreign_layouts.h"
 #include "formats/claims/known_keys.h"
 #include "formats/claims/online_changes.h"
-#include "formats/json.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

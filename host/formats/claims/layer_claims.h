@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/checkpoint.h"
 #include "formats/claims/layer_rules.h"
 #include "formats/claims/quantization_config.h"
+#include "formats/safetensors/checkpoint.h"
 
 namespace nw {
 

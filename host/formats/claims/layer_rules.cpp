@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/lower_case.h"
-#include "formats/json.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/error.h"
-#include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/files/mapped_file.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/lower_case.h"
 #include "formats/claims/python_json.h"
-#include "formats/json.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -9,9 +9,9 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "formats/json.h"
-#include "formats/source_problem.h"
-#include "formats/words.h"
+#include "formats/files/words.h"
+#include "formats/layers/source_problem.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -27,9 +27,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/checkpoint.h"
 #include "formats/claims/layer_claims.h"
-#include "formats/gguf_types.h"
+#include "formats/gguf/gguf_types.h"
+#include "formats/safetensors/checkpoint.h"
 
 namespace nw {
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "formats/hqq.h"
-#include "formats/json.h"
-#include "formats/mlx.h"
-#include "formats/source_problem.h"
-#include "formats/words.h"
+#include "formats/files/words.h"
+#include "formats/layers/hqq.h"
+#include "formats/layers/mlx.h"
+#include "formats/layers/source_problem.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

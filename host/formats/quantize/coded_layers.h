@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/checkpoint.h"
 #include "formats/claims/layer_claims.h"
+#include "formats/safetensors/checkpoint.h"
 
 namespace nw {
 

@@ -18,7 +18,7 @@
 #pragma once
 #include <span>
 
-#include "formats/gguf_blocks.h"
+#include "formats/gguf/gguf_blocks.h"
 #include "formats/quantize/clip.h"
 
 namespace nw {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <span>
 
+#include "formats/files/work_progress.h"
 #include "formats/quantize/quantization_error.h"
 #include "formats/quantize/quantize_plan.h"
-#include "formats/work_progress.h"
 
 namespace nw {
 

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/lower_case.h"
-#include "formats/json.h"
+#include "formats/layers/source_problem.h"
 #include "formats/quantize/gguf_names.h"
-#include "formats/source_problem.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

@@ -11,8 +11,8 @@
 #include "formats/quantize/coded_layers.h"
 #include "formats/quantize/gguf_names.h"
 #include "formats/quantize/orientation.h"
-#include "formats/safetensors.h"
-#include "formats/tensor_specs.h"
+#include "formats/safetensors/safetensors.h"
+#include "formats/safetensors/tensor_specs.h"
 
 namespace nw {
 

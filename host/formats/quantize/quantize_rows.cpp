@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/files/mapped_file.h"
+#include "formats/files/words.h"
 #include "formats/quantize/int4.h"
 #include "formats/quantize/mxfp4.h"
 #include "formats/quantize/q4_k.h"
-#include "formats/words.h"
+#include "formats/safetensors/json.h"
 
 namespace nw {
 

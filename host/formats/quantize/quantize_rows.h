@@ -4,7 +4,7 @@
 
 #include "formats/quantize/quantization_error.h"
 #include "formats/quantize/quantize_plan.h"
-#include "formats/tensor_writer.h"
+#include "formats/safetensors/tensor_writer.h"
 
 namespace nw {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "nw/launch.h"
-#include "sim/timing/annotate.h"
+#include "sim/timing/files/annotate.h"
 
 namespace nw::cli {
 

@@ -13,7 +13,7 @@
 #include "measure/routes.h"
 #include "nw/code_object.h"
 #include "nw/info/parts.h"
-#include "sim/timing/profile.h"
+#include "sim/timing/constants/profile.h"
 
 namespace nw::cli {
 

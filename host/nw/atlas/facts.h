@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "nw/atlas/plan.h"
-#include "sim/timing/costs.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants/costs.h"
+#include "sim/timing/constants/part.h"
 
 namespace nw::cli {
 

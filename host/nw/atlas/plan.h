@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/linear_shapes.h"
+#include "formats/packed/linear_shapes.h"
 #include "measure/launch_times.h"
 #include "measure/shapes.h"
 #include "nw/atlas/run.h"

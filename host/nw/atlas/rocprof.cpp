@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/targets.h"
-#include "formats/mapped_file.h"
+#include "formats/files/mapped_file.h"
 #include "hip/hip.h"
 #include "nw/atlas/facts.h"
 #include "nw/atlas/trace.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "formats/gguf_values.h"
+#include "formats/gguf/gguf_values.h"
 #include "nw/bench_model/windows.h"
 
 namespace nw::cli {

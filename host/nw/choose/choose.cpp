@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/terminal.h"
-#include "formats/row_stride.h"
+#include "formats/packed/row_stride.h"
 #include "measure/cold_product.h"
 #include "measure/draws.h"
 #include "measure/on_cores.h"
@@ -21,7 +21,7 @@
 #include "nw/commands.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants/part.h"
 
 namespace nw::cli {
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "nw/commands.h"
 #include "nw/part.h"
-#include "sim/timing/constants_json.h"
+#include "sim/timing/constants/constants_json.h"
 
 namespace nw::cli {
 

@@ -9,7 +9,7 @@
 #include "lint/occupancy.h"
 #include "lint/survey.h"
 #include "nw/bound.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants/part.h"
 
 namespace nw::cli {
 

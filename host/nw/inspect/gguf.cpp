@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "formats/gguf_model.h"
-#include "formats/json.h"
+#include "formats/gguf/gguf_model.h"
+#include "formats/safetensors/json.h"
 #include "nw/gfx.h"
 #include "nw/inspect/kernels.h"
 #include "nw/inspect/text.h"

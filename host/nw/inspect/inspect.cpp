@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "formats/json.h"
-#include "formats/source_layers.h"
+#include "formats/layers/source_layers.h"
+#include "formats/safetensors/json.h"
 #include "nw/commands.h"
 #include "nw/inspect/gguf.h"
 #include "nw/inspect/text.h"

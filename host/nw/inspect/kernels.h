@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/gguf_model.h"
+#include "formats/gguf/gguf_model.h"
 
 namespace nw::cli {
 

@@ -8,7 +8,7 @@
 #include "base/targets.h"
 #include "nw/commands.h"
 #include "nw/gfx.h"
-#include "sim/func/coverage.h"
+#include "sim/func/launch/coverage.h"
 #include "sim/isa/gfx10_names.h"
 
 namespace nw::cli {

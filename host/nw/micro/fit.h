@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "measure/micro/report.h"
-#include "sim/timing/profile.h"
+#include "sim/timing/constants/profile.h"
 
 namespace nw::cli {
 

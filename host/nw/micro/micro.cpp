@@ -19,7 +19,7 @@
 #include "nw/micro/model.h"
 #include "nw/micro/own.h"
 #include "nw/part.h"
-#include "sim/timing/constants_json.h"
+#include "sim/timing/constants/constants_json.h"
 
 namespace nw::cli {
 

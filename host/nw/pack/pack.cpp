@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "formats/pack.h"
+#include "formats/packed/pack.h"
 #include "nw/commands.h"
 #include "nw/gfx.h"
 #include "nw/inspect/gguf.h"

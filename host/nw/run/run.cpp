@@ -12,7 +12,7 @@
 #include "nw/gfx.h"
 #include "nw/kernel_options.h"
 #include "nw/run/results.h"
-#include "sim/func/hidden_args.h"
+#include "sim/func/launch/hidden_args.h"
 
 namespace nw::cli {
 

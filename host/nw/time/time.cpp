@@ -10,11 +10,11 @@
 #include "base/terminal.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
-#include "sim/timing/draws.h"
-#include "sim/timing/issue_log.h"
-#include "sim/timing/launch_json.h"
+#include "sim/timing/constants/draws.h"
+#include "sim/timing/files/issue_log.h"
+#include "sim/timing/files/launch_json.h"
+#include "sim/timing/files/trace_file.h"
 #include "sim/timing/limiter.h"
-#include "sim/timing/trace_file.h"
 #include "sim/timing/watchers.h"
 
 namespace nw::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/check/checks.h"
 
-#include "sim/func/launch.h"
+#include "sim/func/launch/launch.h"
 
 namespace nw::sim {
 

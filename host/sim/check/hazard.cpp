@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "sim/func/choices.h"
-#include "sim/func/launch.h"
-#include "sim/func/report.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/launch/report.h"
 
 namespace nw::sim {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "sim/func/wave.h"
-#include "sim/isa/expert_mode.h"
-#include "sim/isa/gfx10_hazards.h"
-#include "sim/isa/hazards.h"
+#include "sim/isa/hazards/expert_mode.h"
+#include "sim/isa/hazards/gfx10_hazards.h"
+#include "sim/isa/hazards/hazards.h"
 
 namespace nw::sim {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/func/launch.h"
-#include "sim/func/report.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/launch/report.h"
 #include "sim/isa/device.h"
-#include "sim/isa/memory_ops.h"
-#include "sim/isa/ops.h"
+#include "sim/isa/tables/memory_ops.h"
+#include "sim/isa/tables/ops.h"
 
 namespace nw::sim {
 

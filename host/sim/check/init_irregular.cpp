@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "sim/check/init.h"
-#include "sim/func/buffer.h"
-#include "sim/func/buffer_access.h"
-#include "sim/func/image_access.h"
-#include "sim/func/lane_memory.h"
-#include "sim/func/launch.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/memory/buffer.h"
+#include "sim/func/memory/buffer_access.h"
+#include "sim/func/memory/image_access.h"
+#include "sim/func/memory/lane_memory.h"
 
 namespace nw::sim {
 

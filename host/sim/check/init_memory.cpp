@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "sim/check/init.h"
-#include "sim/func/access.h"
-#include "sim/func/lane_memory.h"
-#include "sim/func/launch.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/memory/access.h"
+#include "sim/func/memory/lane_memory.h"
 
 namespace nw::sim {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "sim/check/race_guess.h"
-#include "sim/func/frames.h"
-#include "sim/func/launch.h"
+#include "sim/func/alu/frames.h"
+#include "sim/func/launch/launch.h"
 #include "sim/isa/uses.h"
 
 namespace nw::sim {

@@ -32,8 +32,8 @@
 #include "base/targets.h"
 #include "sim/check/race_clock.h"
 #include "sim/check/race_shadow.h"
-#include "sim/func/access.h"
-#include "sim/func/launch.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/memory/access.h"
 #include "sim/isa/code.h"
 
 namespace nw::sim {

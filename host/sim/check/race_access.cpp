@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "sim/check/race.h"
-#include "sim/func/buffer_access.h"
-#include "sim/func/frames.h"
-#include "sim/func/image_access.h"
-#include "sim/func/lane_memory.h"
-#include "sim/func/launch.h"
+#include "sim/func/alu/frames.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/memory/buffer_access.h"
+#include "sim/func/memory/image_access.h"
+#include "sim/func/memory/lane_memory.h"
 
 namespace nw::sim {
 

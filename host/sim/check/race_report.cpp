@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/check/race.h"
-#include "sim/func/launch.h"
-#include "sim/func/report.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/launch/report.h"
 
 namespace nw::sim {
 

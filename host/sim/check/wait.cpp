@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "sim/func/launch.h"
-#include "sim/func/report.h"
+#include "sim/func/launch/launch.h"
+#include "sim/func/launch/report.h"
 
 namespace nw::sim {
 

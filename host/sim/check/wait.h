@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "sim/func/wave.h"
-#include "sim/isa/hazards.h"
+#include "sim/isa/hazards/hazards.h"
 #include "sim/isa/uses.h"
 
 namespace nw::sim {

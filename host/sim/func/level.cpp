@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "sim/func/frames.h"
+#include "sim/func/alu/frames.h"
 
 namespace nw::sim {
 

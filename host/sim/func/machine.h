@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sim/func/memory.h"
+#include "sim/func/memory/memory.h"
 #include "sim/isa/device.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::sim {
 
@@ -57,7 +57,7 @@ struct ByteCounts {
     ByteCounts &operator+=(const ByteCounts &);
 };
 
-// The same instructions by confidence in their results (sim/isa/fidelity.h).
+// The same instructions by confidence in their results (sim/isa/tables/fidelity.h).
 struct FidelityCounts {
     u64 exact = 0, approximate = 0, open = 0;
     std::vector<std::string> notes; // of those that aren't exact: "S-011"; sorted
@@ -76,7 +76,7 @@ struct RunStats {
 
 // A kernel did something that hardware would fault on, or that isn't simulated. what() names
 // mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
-struct Report; // sim/func/report.h
+struct Report; // sim/func/launch/report.h
 
 class Fault : public Error {
 public:
@@ -112,7 +112,7 @@ struct Clock {
 };
 
 class Checker;     // sim/func/checker.h
-class FindingSink; // sim/func/report.h
+class FindingSink; // sim/func/launch/report.h
 struct Choices;    // sim/func/choices.h
 
 struct RunConfig {

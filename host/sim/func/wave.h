@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/func/alu/mode.h"
 #include "sim/func/machine.h"
-#include "sim/func/mode.h"
 #include "sim/isa/code.h"
-#include "sim/isa/ops.h"
+#include "sim/isa/tables/ops.h"
 
 namespace nw::sim {
 
@@ -94,8 +94,8 @@ struct Extra {
     Rest rest = zeros;
 };
 
-struct MemoryAccess; // sim/func/access.h
-struct Matrix;       // sim/func/matrix.h
+struct MemoryAccess; // sim/func/memory/access.h
+struct Matrix;       // sim/func/alu/matrix.h
 
 struct Inst {
     Handler run = nullptr;
@@ -141,9 +141,9 @@ struct RangeCache {
     u64 generation = ~u64{0};
 };
 
-struct Context; // of a whole launch, sim/func/launch.h
+struct Context; // of a whole launch, sim/func/launch/launch.h
 
-// A wave's readings of the time in a row: sim/func/clock.cpp.
+// A wave's readings of the time in a row: sim/func/launch/clock.cpp.
 struct BusyWait {
     u64 skipped = 0;  // cycles, of all waits
     u64 begun = 0;    // the time at the first reading

@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/targets.h"
 #include "sim/check/checks.h"
-#include "sim/func/frames.h"
+#include "sim/func/alu/frames.h"
 #include "sim/hip/error.h"
-#include "sim/timing/draws.h"
-#include "sim/timing/profile.h"
+#include "sim/timing/constants/draws.h"
+#include "sim/timing/constants/profile.h"
 
 namespace nw::hipsim {
 

@@ -8,8 +8,8 @@
 
 #include "sim/func/choices.h"
 #include "sim/func/machine.h"
-#include "sim/timing/costs.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants/costs.h"
+#include "sim/timing/constants/part.h"
 #include "sim/timing/timing.h"
 
 namespace nw::hipsim {

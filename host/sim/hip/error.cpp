@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "sim/hip/version.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::hipsim {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "sim/isa/bundle.h"
+#include "sim/isa/image/bundle.h"
 
 namespace nw::hiprtc {
 

@@ -2,7 +2,7 @@
 // The class of an instruction, for execution, timing and static analysis.
 #pragma once
 #include "sim/isa/instruction.h"
-#include "sim/isa/ops.h"
+#include "sim/isa/tables/ops.h"
 
 namespace nw::sim {
 

@@ -14,9 +14,9 @@
 
 #include "base/targets.h"
 #include "sim/isa/gfx10_names.h"
+#include "sim/isa/hazards/unused_fields.h"
+#include "sim/isa/image/program.h"
 #include "sim/isa/llvm_c.h"
-#include "sim/isa/program.h"
-#include "sim/isa/unused_fields.h"
 
 namespace nw::sim {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/occupancy.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::sim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/isa/instruction.h"
 
-#include "sim/isa/unused_fields.h"
+#include "sim/isa/hazards/unused_fields.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::sim {
 

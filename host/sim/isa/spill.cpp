@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/isa/spill.h"
 
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::sim {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "sim/isa/ops.h"
+#include "sim/isa/tables/ops.h"
 
 namespace nw::sim {
 
@@ -72,7 +72,7 @@ bool writes_scc(std::string_view n) {
 #define SEXEC(mn, ...) row(#mn, "");
 #define SFP(mn, ...)
 #define SFPX(mn, ...)
-#include "sim/isa/salu.inc"
+#include "sim/isa/tables/salu.inc"
 #undef SOP
 #undef SOPK
 #undef SCMP

@@ -8,8 +8,8 @@
 
 #include "base/targets.h"
 #include "sim/isa/instruction.h"
-#include "sim/isa/memory_ops.h"
 #include "sim/isa/register_set.h"
+#include "sim/isa/tables/memory_ops.h"
 
 namespace nw::sim {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/timing/memory_system.h"
+#include "sim/timing/memory/memory_system.h"
 
 namespace nw::sim::timing {
 

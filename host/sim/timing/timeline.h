@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/timing/transfer.h"
+#include "sim/timing/memory/transfer.h"
 
 namespace nw::sim::timing {
 

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <thread>
 
-#include "sim/timing/dispatcher.h"
-#include "sim/timing/draws.h"
-#include "sim/timing/engine.h"
+#include "sim/timing/constants/draws.h"
+#include "sim/timing/core/dispatcher.h"
+#include "sim/timing/core/engine.h"
 #include "sim/timing/limiter.h"
-#include "sim/timing/slice_run.h"
+#include "sim/timing/sampling/slice_run.h"
 
 namespace nw::sim::timing {
 

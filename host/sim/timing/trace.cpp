@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/func/frames.h"
-#include "sim/timing/memory_units.h"
+#include "sim/func/alu/frames.h"
+#include "sim/timing/memory/memory_units.h"
 
 namespace nw::sim::timing {
 

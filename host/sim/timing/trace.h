@@ -10,10 +10,10 @@
 #include <set>
 #include <vector>
 
-#include "sim/func/launch.h"
+#include "sim/func/launch/launch.h"
 #include "sim/isa/uses.h"
-#include "sim/timing/lds_banks.h"
-#include "sim/timing/memory_system.h"
+#include "sim/timing/core/lds_banks.h"
+#include "sim/timing/memory/memory_system.h"
 
 namespace nw::sim::timing {
 

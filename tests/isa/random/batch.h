@@ -3,7 +3,7 @@
 #pragma once
 #include "isa/random/operands.h"
 #include "isa/random/text.h"
-#include "sim/func/frames.h"
+#include "sim/func/alu/frames.h"
 #include "sim/func/machine.h"
 
 namespace nw::oracle {

@@ -5,7 +5,7 @@
 
 #include "isa/random/expected.h"
 #include "isa/random/levels.h"
-#include "sim/func/coverage.h"
+#include "sim/func/launch/coverage.h"
 
 namespace nw::oracle {
 

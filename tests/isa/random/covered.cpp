@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isa/random/oracle.h"
-#include "sim/isa/ops.h"
+#include "sim/isa/tables/ops.h"
 
 namespace nw::oracle {
 
@@ -23,7 +23,7 @@ constexpr Excuse excuses[] = {
 // Branches, waits, messages: nothing to compute.
 constexpr std::string_view control[] = {
 #define SPECIAL(mn, ...) #mn,
-#include "sim/isa/control.inc"
+#include "sim/isa/tables/control.inc"
 #undef SPECIAL
 };
 

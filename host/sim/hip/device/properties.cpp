@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "sim/func/clock.h"
+#include "sim/func/launch/clock.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/texture/array.h"
 

@@ -3,7 +3,7 @@
 #include "base/hipsim.h"
 
 #include "sim/hip/runtime.h"
-#include "sim/timing/constants_json.h"
+#include "sim/timing/constants/constants_json.h"
 
 namespace nw::hipsim {
 

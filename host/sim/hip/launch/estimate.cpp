@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/func/clock.h"
+#include "sim/func/launch/clock.h"
 #include "sim/hip/stream/action.h"
 
 namespace nw::hipsim::estimate {

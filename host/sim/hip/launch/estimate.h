@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "sim/func/machine.h"
-#include "sim/timing/transfer.h"
+#include "sim/timing/memory/transfer.h"
 
 namespace nw::hipsim {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <tuple>
 
+#include "sim/func/launch/report.h"
 #include "sim/func/machine.h"
-#include "sim/func/report.h"
 #include "sim/hip/host_trace.h"
 
 namespace nw::hipsim {

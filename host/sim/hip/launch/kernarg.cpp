@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/func/hidden_args.h"
+#include "sim/func/launch/hidden_args.h"
 #include "sim/hip/copy/host_copy.h"
 #include "sim/hip/error.h"
 

@@ -15,7 +15,7 @@
 #include "sim/hip/services/launch_services.h"
 #include "sim/hip/services/multi_grid.h"
 #include "sim/hip/version.h"
-#include "sim/timing/launch_json.h"
+#include "sim/timing/files/launch_json.h"
 
 namespace nw::hipsim {
 

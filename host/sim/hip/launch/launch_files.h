@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "sim/hip/config.h"
-#include "sim/timing/issue_log.h"
+#include "sim/timing/files/issue_log.h"
+#include "sim/timing/files/trace_file.h"
 #include "sim/timing/timeline.h"
-#include "sim/timing/trace_file.h"
 #include "sim/timing/watchers.h"
 
 namespace nw::hipsim {

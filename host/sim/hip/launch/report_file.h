@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "sim/func/launch/report.h"
 #include "sim/func/machine.h"
-#include "sim/func/report.h"
 #include "sim/hip/launch/line_file.h"
 
 namespace nw::hipsim {

@@ -4,7 +4,7 @@
 #pragma once
 #include "sim/hip/headers.h"
 #include "sim/hip/launch/kernel_call.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::hipsim {
 

@@ -10,10 +10,10 @@
 
 #include "sim/hip/copy/host_copy.h"
 #include "sim/hip/error.h"
-#include "sim/isa/bundle.h"
-#include "sim/isa/compressed.h"
-#include "sim/isa/elf.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/bundle.h"
+#include "sim/isa/image/compressed.h"
+#include "sim/isa/image/elf.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::hipsim {
 

@@ -2,7 +2,7 @@
 // Forms of device code in HIP hosts: an ELF, a clang offload bundle with one ELF per gfx, a
 // compressed bundle, and the wrapper that compiled programs register.
 #pragma once
-#include "sim/isa/byte_source.h"
+#include "sim/isa/image/byte_source.h"
 
 namespace nw::hipsim {
 

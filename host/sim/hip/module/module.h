@@ -9,7 +9,7 @@
 
 #include "sim/hip/headers.h"
 #include "sim/hip/module/image.h"
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::hipsim {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/isa/program.h"
+#include "sim/isa/image/program.h"
 
 namespace nw::hipsim {
 

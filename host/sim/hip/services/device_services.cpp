@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "sim/func/access.h"
+#include "sim/func/memory/access.h"
 
 namespace nw::hipsim {
 

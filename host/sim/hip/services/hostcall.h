@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/types.h"
-#include "sim/func/memory.h"
+#include "sim/func/memory/memory.h"
 
 namespace nw::hipsim {
 

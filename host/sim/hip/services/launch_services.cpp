@@ -10,7 +10,7 @@
 #include <new>
 #include <optional>
 
-#include "sim/func/hidden_args.h"
+#include "sim/func/launch/hidden_args.h"
 #include "sim/func/wave.h"
 #include "sim/hip/error.h"
 #include "sim/hip/services/multi_grid.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "sim/func/several_grids.h"
+#include "sim/func/launch/several_grids.h"
 
 namespace nw::hipsim {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "sim/func/memory.h"
+#include "sim/func/memory/memory.h"
 
 namespace nw::hipsim {
 

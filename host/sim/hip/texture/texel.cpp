@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/func/formats.h"
+#include "sim/func/memory/formats.h"
 #include "sim/hip/error.h"
 
 namespace nw::hipsim {

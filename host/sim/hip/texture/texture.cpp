@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/targets.h"
-#include "sim/func/buffer.h"
+#include "sim/func/memory/buffer.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/texture/array.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <optional>
 
-#include "sim/func/image.h"
+#include "sim/func/memory/image.h"
 #include "sim/hip/memory/blocks.h"
 #include "sim/hip/texture/texel.h"
 
