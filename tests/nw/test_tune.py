@@ -43,7 +43,7 @@ class Tune(Table):
 
     def tune(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return nw("tune", "--gfx", "gfx1151", "--shapes", self.shapes, "--candidates", self.candidates, "--out", self.table,
-                  *arguments)
+                  "--all-rows", *arguments)
 
     def test_the_table(self) -> None:
         done = self.tune()
@@ -68,6 +68,19 @@ class Tune(Table):
         (section,) = tomllib.loads(self.table.read_text())["tuned"]
         self.assertEqual([row["n"] for row in section["shapes"]], [128, 256])
 
+    def test_rows_that_gain_nothing_are_left_out(self) -> None:
+        """The two kernels' times differ by less than the model's mean error. Rows of another section stay."""
+        other = '[[tuned]]\nfamily = "decode_w4a16"\ndtype = "f16"\ngroup = 32\nzeros = ""\nm = 1\nshapes = [\n  { n = 256, k = 512, kernel = "a", us = 1.00, next = "b", next_us = 1.00, default_us = 1.00, by = "x" },\n]\n'
+        self.table.write_text(other)
+        done = nw("tune", "--gfx", "gfx1151", "--shapes", self.shapes, "--candidates", self.candidates, "--out", self.table)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("1 shapes,   0 change, 1.000x over the default", done.stdout)
+        self.assertEqual([section["group"] for section in tomllib.loads(self.table.read_text())["tuned"]], [32])
+        self.table.unlink()
+        for _ in range(2):  # a table without rows is one
+            self.assertEqual(nw("tune", "--gfx", "gfx1151", "--shapes", self.shapes, "--candidates", self.candidates, "--out", self.table).returncode, 0)
+            self.assertEqual(tomllib.loads(self.table.read_text()), {"tuned": []})
+
     def test_a_dry_run_times_nothing(self) -> None:
         done = self.tune("--dry-run")
         self.assertEqual(done.returncode, 0)
@@ -76,7 +89,8 @@ class Tune(Table):
         self.assertFalse(self.table.exists())
 
     def again(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return nw("tune", "--gfx", "gfx1151", "--candidates", self.candidates, "--out", self.table, "--again", *arguments)
+        return nw("tune", "--gfx", "gfx1151", "--candidates", self.candidates, "--out", self.table, "--all-rows", "--again",
+                  *arguments)  # fmt: skip
 
     def test_again(self) -> None:
         done = self.again()
@@ -148,7 +162,7 @@ class Tiles(Table):
 
     def tune_tiles(self, m: int, *arguments: str) -> subprocess.CompletedProcess[str]:
         return nw("tune", "--gfx", "gfx1151", "--family", "prefill_w4a16", "--shapes", self.shapes, "--dtype", "f16", "--group",
-                  "128", "--zeros", "eight", "--m", str(m), "--out", self.table, *arguments)  # fmt: skip
+                  "128", "--zeros", "eight", "--m", str(m), "--out", self.table, "--all-rows", *arguments)  # fmt: skip
 
     def test_the_tile_of_a_shape(self) -> None:
         done = self.tune_tiles(64)
@@ -176,7 +190,7 @@ class Gguf(Table):
     """Methods for a GGUF product."""
 
     def tune_ways(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return nw("tune", "--gfx", "gfx1151", "--family", "gguf", "--shapes", self.shapes, "--out", self.table, *arguments)
+        return nw("tune", "--gfx", "gfx1151", "--family", "gguf", "--shapes", self.shapes, "--out", self.table, "--all-rows", *arguments)
 
     def test_the_way_of_a_shape(self) -> None:
         self.table.write_text('[[tuned]]\nfamily = "decode_w4a16"\ndtype = "f16"\ngroup = 32\nzeros = "zp"\nm = 2\nshapes = []\n')

@@ -34,6 +34,8 @@ public:
     }
 
     std::string name() override { return info_.name; }
+    // The model's mean error (nw_bench --suite validate).
+    f64 least_gain() const override { return 0.035; }
 
     std::vector<f64> times(std::span<const TuneJob> jobs) override {
         std::vector<std::pair<const TuneJob *, const Kernel *>> runs;
@@ -69,6 +71,7 @@ public:
     }
 
     std::string name() override { return device_.info().label; }
+    f64 least_gain() const override { return 0.005; }
 
     std::vector<f64> times(std::span<const TuneJob> jobs) override {
         std::vector<Op> ops;

@@ -8,19 +8,13 @@
 
 namespace nw::cli {
 
-namespace {
-
-constexpr f64 worth_it = 0.005; // minimum gain, relative to the default's time
-
-} // namespace
-
 TunedShape decide(std::span<const Kernel *const> kernels, std::span<const f64> us,
-                  const std::string &by) {
+                  const std::string &by, f64 least_gain) {
     std::vector<u64> order(us.size());
     for (u64 i = 0; i < order.size(); ++i)
         order[i] = i;
     std::ranges::stable_sort(order, {}, [&](u64 i) { return us[i]; });
-    if (us[order[0]] > us[0] * (1 - worth_it)) // prefer the default
+    if (us[order[0]] > us[0] / (1 + least_gain)) // prefer the default
         std::rotate(order.begin(), std::ranges::find(order, u64{0}),
                     std::ranges::find(order, u64{0}) + 1);
     const u64 best = order[0], next = order[1];

@@ -19,7 +19,8 @@ struct TuneOptions {
     std::vector<u32> m;
     u32 repeats = 21;
     bool dry_run = false;
-    bool again = false; // the rows of the table
+    bool again = false;    // the rows of the table
+    bool all_rows = false; // those too that gain nothing
 };
 
 // Throws Error where no kernels are to choose from. The table: of `again`.

@@ -17,6 +17,7 @@ namespace {
 
 void tune(const TuneOptions &o, const TunePlan &plan, TuningTable table, Clock &clock) {
     const std::string by = clock.name();
+    const f64 least_gain = clock.least_gain();
     need_writable(o.out);
     Gain all;
     for (const TuneKind &kind : plan.kinds) {
@@ -25,13 +26,16 @@ void tune(const TuneOptions &o, const TunePlan &plan, TuningTable table, Clock &
         u64 at = 0;
         for (const TuneJob &job : kind.jobs) {
             const u64 count = job.kernels.size();
-            const TunedShape row = decide(job.kernels, std::span(us).subspan(at, count), by);
+            const TunedShape row =
+                decide(job.kernels, std::span(us).subspan(at, count), by, least_gain);
             at += count;
             const std::string_view standard = job.kernels.front()->symbol;
             gain.add(row, standard, job.text());
             all.add(row, standard, fmt::format("{} {}", job.text(), kind.label));
             table.put(kind.section, job.n, job.k, row);
         }
+        if (!o.all_rows)
+            table.thin(kind.section, least_gain);
         table.write(o.out);
         fmt::print("{:<16} {}\n", kind.label, gain.text());
         std::fflush(stdout);
@@ -75,7 +79,8 @@ constexpr const char *footer = R"(
   nw tune --gfx gfx1151 --family gguf --again            the table's rows, after a change
 
 Weights are cold, with the row stride of nw_weight_row_stride. A shape keeps the default unless a candidate is
-at least 0.5 % faster. `nw choose` shows the result.)";
+at least 3.5 % faster, which is the model's mean error, or 0.5 % on a card. Rows without which the others, and the
+default, say the same are left out. `nw choose` shows the result.)";
 
 void add_options(Command &command, TuneOptions &o) {
     command.add("--gfx", &o.gfx, "The target", {.required = true});
@@ -106,6 +111,8 @@ void add_options(Command &command, TuneOptions &o) {
                 "Directory of code objects with their manifest.json");
     command.add("--repeats", &o.repeats, "Runs on a card; the median is used",
                 {.range = {1, 1001}, .show_default = true});
+    command.add("--all-rows", &o.all_rows,
+                "Write a row for each shape, also where the others, or the default, say the same");
     command.add("--out", &o.out, "Output table; default: gen/tuning/<gfx>.toml",
                 {.writable_file = true});
     command.add("--again", &o.again,

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
+#include "nw/tune/thin.h"
 #include "runtime/w4a16.h"
 
 namespace nw::cli {
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::string_view head = R"(# SPDX-License-Identifier: MIT
 # Written by `nw tune`: the kernel that each shape gets, its time in us with cold weights, the best of the
-# others and its time, and the time of the default kernel, which is kept where nothing is 0.5 % faster.
+# others and its time, and the time of the default kernel. A shape without a row has the kernel of the nearest row
+# that is at most an octave away, else the default: rows that gain less than what `by` can tell apart are left out.
 )";
 
 template <class T> T get(const toml::table &table, std::string_view key) {
@@ -111,6 +113,15 @@ TuningTable::Key TuningTable::key_of(const TunedKind &kind) {
             kind.zeros, kind.m};
 }
 
+void TuningTable::thin(const TunedKind &kind, f64 least_gain) {
+    const auto section = kinds_.find(key_of(kind));
+    if (section == kinds_.end())
+        return;
+    section->second = thinned(std::move(section->second), least_gain);
+    if (section->second.empty())
+        kinds_.erase(section);
+}
+
 void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
     kinds_[key_of(kind)][{n, k}] = std::move(shape);
 }
@@ -157,6 +168,8 @@ void TuningTable::write(const fs::path &file) const {
                                 row.default_us, row.by);
         text += "]\n";
     }
+    if (kinds_.empty())
+        text += "\ntuned = []\n";
     const fs::path part = file.string() + ".part";
     std::ofstream out(part);
     if (!(out << text).flush())

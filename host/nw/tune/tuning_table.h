@@ -30,12 +30,18 @@ struct TunedShape {
     std::string by; // "AMD Radeon 8060S (sim)", or a card
 };
 
+using TunedShapes = std::map<std::pair<u32, u32>, TunedShape>; // by n and k
+
 class TuningTable {
 public:
     // Empty if there is no such file. Throws Error naming the file and the defect.
     static TuningTable read(const std::filesystem::path &);
     void put(const TunedKind &, u32 n, u32 k, TunedShape);
     const TunedShape *find(const TunedKind &, u32 n, u32 k) const; // null: there is none
+    // Removes rows of a section without which each shape that had a row still gets a kernel that is
+    // slower by less than `least_gain`: that of the nearest row, or the default. Rows whose kernel
+    // gains as much over the default stay.
+    void thin(const TunedKind &, f64 least_gain);
     // Values of m in all sections of a family, and (n, k) of its shapes.
     std::vector<u32> rows(std::string_view family) const;
     std::set<std::pair<u32, u32>> shapes(std::string_view family) const;
@@ -47,7 +53,7 @@ private:
     // family, dtype or type, group (per row: the last), zeros, m
     using Key = std::tuple<std::string, std::string, u32, std::string, u32>;
     static Key key_of(const TunedKind &);
-    std::map<Key, std::map<std::pair<u32, u32>, TunedShape>> kinds_;
+    std::map<Key, TunedShapes> kinds_;
 };
 
 } // namespace nw::cli
