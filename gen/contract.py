@@ -65,10 +65,12 @@ def _known(place: Place, section: str, row: Mapping, known: set[str]) -> None:
 
 
 def _joined(base: dict, own: Mapping) -> dict:
-    """Tables row by row, a row of `own` in place of one of `base`; lists one after the other."""
+    """Tables row by row, a row of `own` in place of one of `base`, [words] word by word; lists one after the other."""
     out = dict(base)
     for key, value in own.items():
         was = out.get(key)
+        if key == "words" and was:
+            value = {size: was.get(size, {}) | rows for size, rows in value.items()}
         out[key] = was | value if isinstance(was, dict) else was + value if isinstance(was, list) else value
     return out
 

@@ -29,6 +29,21 @@ u64 gguf_type_of(i32 type) {
                               type, info ? fmt::format(", {}", info->name) : "", known));
 }
 
+u64 row_type_of(i32 type) {
+    switch (type) {
+    case NW_GGUF_F32:
+        return word("f32");
+    case NW_GGUF_F16:
+        return word("f16");
+    case NW_GGUF_BF16:
+        return word("bf16");
+    case NW_GGUF_I32:
+        return word("i32");
+    default:
+        return gguf_type_of(type);
+    }
+}
+
 } // namespace nw::api
 
 using namespace nw;

@@ -115,6 +115,9 @@ enum { NW_BF16 = 0, NW_F16 = 1 };
 /* Type of results that may have 32 bits. */
 enum { NW_F32 = 2 };
 
+/* Integers of copies and of lists of rows, and elements that are moved, whatever they are. */
+enum { NW_I32 = 3, NW_I64 = 4, NW_B8 = 5, NW_B16 = 6, NW_B32 = 7, NW_B64 = 8 };
+
 /* Layout of the zero points. */
 enum {
     NW_ZEROS_EIGHT = 0,  /* 8 everywhere: symmetric quantization */
@@ -491,6 +494,7 @@ enum {
     NW_GGUF_Q6_K = 14,   /* of 256 in 210 */
     NW_GGUF_IQ4_NL = 20, /* of 32 in 18 */
     NW_GGUF_IQ4_XS = 23, /* of 256 in 136 */
+    NW_GGUF_I32 = 26,    /* rows that are gathered */
     NW_GGUF_BF16 = 30,
     NW_GGUF_MXFP4 = 39, /* of 32 in 17 */
     NW_GGUF_NVFP4 = 40  /* of 64 in 36 */
@@ -1217,6 +1221,126 @@ NW_API nw_status nw_glu(nw_context *context, const nw_glu_op *glu, void *stream)
 
 /* Loads the kernels that such launches need, whatever their other members. Reads act only. */
 NW_API nw_status nw_glu_prepare(nw_context *context, const nw_glu_op *glu);
+
+/*
+ * Copies a tensor of four dimensions into another, which may have other sizes but must have as many
+ * elements; moves or converts them
+ *
+ *     Y[i] = X[i] for each i in linear order: i = ((i3 * n2 + i2) * n1 + i1) * n0 + i0
+ *     in X, and the same of y_n0, y_n1, y_n2 in Y
+ *
+ * Strides are bytes, in any order and of any size: permuted, transposed, and 0 of x to repeat it.
+ * Conversions: NW_F32 to NW_F16, NW_BF16 and NW_I32; NW_F16 to NW_F32 and NW_BF16; NW_BF16 to
+ * NW_F32 and NW_F16; NW_I32 to NW_F32. Elements of one type are moved: both types are then NW_B8,
+ * NW_B16, NW_B32 or NW_B64. f16 and bf16 are rounded to nearest even; i32 of f32 is rounded towards
+ * 0, and saturated. Faster are rows of contiguous elements of equal shapes, and two contiguous
+ * tensors. Other copies: x and y may span less than 2^32 bytes each.
+ */
+typedef struct nw_copy_op {
+    size_t size;                     /* sizeof(nw_copy_op); NW_COPY_OP_INIT sets it */
+    int32_t x_type;                  /* as above */
+    int32_t y_type;                  /* as above */
+    uint32_t n0, n1, n2, n3;         /* sizes of x, the innermost first; n0 <= 2^28 */
+    uint32_t y_n0, y_n1, y_n2, y_n3; /* of y; y_n0 <= 2^28 */
+
+    const void *x; /* any alignment */
+    void *y;       /* any alignment; its elements overlap nothing else */
+
+    /* Bytes from one element to the next of each dimension, < 2^32. */
+    uint64_t x_s0, x_s1, x_s2, x_s3;
+    uint64_t y_s0, y_s1, y_s2, y_s3;
+} nw_copy_op;
+
+#define NW_COPY_OP_INIT                                                                            \
+    { sizeof(nw_copy_op), 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_copy(nw_context *context, const nw_copy_op *copy, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads x_type and y_type
+ * only. */
+NW_API nw_status nw_copy_prepare(nw_context *context, const nw_copy_op *copy);
+
+/*
+ * Rows of a matrix or of a stack of them, by index, converted to float, as ggml has it
+ *
+ *     Y[i3, i2, i1, k] = X[i3, i2, ids[i3, i2, i1], k] as f32
+ *
+ * Quantized rows are dequantized to the bit as ggml does; those of NW_GGUF_I32 stay as they are. An
+ * index outside 0 <= id < x_rows gives a row of zeros. With ids null row i1 itself is taken: so
+ * rows are dequantized in place of indices.
+ */
+typedef struct nw_get_rows_op {
+    size_t size;         /* sizeof(nw_get_rows_op); NW_GET_ROWS_OP_INIT sets it */
+    int32_t type;        /* of x: NW_GGUF_Q4_0 and so on, NW_GGUF_F32, _F16, _BF16 or _I32 */
+    uint32_t k;          /* elements of a row, <= 2^28, a multiple of the type's block */
+    uint32_t n1, n2, n3; /* indices of a list, and lists in two dimensions */
+    uint32_t x_rows;     /* rows of a matrix */
+
+    const void *x;      /* any alignment */
+    const int32_t *ids; /* or null */
+    float *y;           /* 4-byte aligned; overlaps nothing else */
+
+    /* Bytes from one to the next of each dimension, where the size is more than 1: < 2^32, in any
+     * order, at least a row, or an index. */
+    uint64_t x_s1, x_s2, x_s3;       /* rows, matrices of n2, of n3 */
+    uint64_t y_s1, y_s2, y_s3;       /* multiples of 4 */
+    uint64_t ids_s1, ids_s2, ids_s3; /* multiples of 4 */
+} nw_get_rows_op;
+
+#define NW_GET_ROWS_OP_INIT                                                                        \
+    { sizeof(nw_get_rows_op), 0, 0, 1, 1, 1, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_get_rows(nw_context *context, const nw_get_rows_op *rows, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads type only. */
+NW_API nw_status nw_get_rows_prepare(nw_context *context, const nw_get_rows_op *rows);
+
+/*
+ * Writes rows into a matrix or a stack of them, at indices, converted or quantized as ggml's
+ * reference does, to the bit
+ *
+ *     Y[i3, i2, ids[i3 % ids_n3, i2 % ids_n2, i1], k] = X[i3, i2, i1, k]
+ *
+ * A minimum of zero is +0. Quants of a block whose scale is 0 as f16, and all of a block with NaN
+ * or infinities, are not defined. Rows whose index is outside 0 <= id < y_rows are left out. With
+ * ids null row i1 itself is written: so rows are quantized in order.
+ */
+typedef struct nw_set_rows_op {
+    size_t size;             /* sizeof(nw_set_rows_op); NW_SET_ROWS_OP_INIT sets it */
+    int32_t type;            /* of y: NW_GGUF_F32, _F16, _BF16, _Q8_0, _Q4_0, _Q4_1, _Q5_0, _Q5_1 or
+                                _IQ4_NL */
+    int32_t x_type;          /* NW_F32, or NW_F16 with y of NW_GGUF_F16 */
+    int32_t ids_type;        /* NW_I32 or NW_I64 */
+    uint32_t k;              /* elements of a row, <= 2^28, a multiple of the type's block */
+    uint32_t n1, n2, n3;     /* rows of x in each dimension, the inner first */
+    uint32_t y_rows;         /* rows of a matrix of y, of which there are n2 x n3 */
+    uint32_t ids_n2, ids_n3; /* lists of n1 indices; they divide n2 and n3 */
+
+    const void *x;   /* any alignment */
+    const void *ids; /* 4-byte aligned, or null */
+    void *y;         /* any alignment; overlaps nothing else */
+
+    /* Bytes from one to the next of each dimension, where the size is more than 1: < 2^32, in any
+     * order, at least a row, or an index. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;       /* of y_rows, n2, n3 */
+    uint64_t ids_s1, ids_s2, ids_s3; /* multiples of 4 */
+} nw_set_rows_op;
+
+#define NW_SET_ROWS_OP_INIT                                                                        \
+    {                                                                                              \
+        sizeof(nw_set_rows_op), 0, 0, 0, 0, 1, 1, 1, 0, 1, 1, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0,  \
+            0, 0, 0                                                                                \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_set_rows(nw_context *context, const nw_set_rows_op *rows, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads type and x_type
+ * only. */
+NW_API nw_status nw_set_rows_prepare(nw_context *context, const nw_set_rows_op *rows);
 
 /* As ggml numbers them. */
 enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };

@@ -14,9 +14,7 @@ namespace nw::ref {
 
 namespace {
 
-// ggml's codebook of four bits, and e2m1's: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, twice.
-constexpr i32 iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                1,    13,   25,  38,  53,  69,  89,  113};
+// e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, twice.
 constexpr i32 mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 // A scale of nvfp4 in units of 2^-9: four bits of exponent, three of fraction. The sign's bit says

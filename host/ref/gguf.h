@@ -6,7 +6,7 @@
 //   q5_0    w[i] = d * (q - 16)              as q4_0, and a fifth bit
 //   q5_1    w[i] = d * q + m                 as q5_0
 //   q8_0    w[i] = d * q                     32 elements, signed bytes
-//   iq4_nl  w[i] = d * value(q)              as q4_0, of 16 values
+//   iq4_nl  w[i] = d * value(q)              as q4_0, of iq4_values
 //   mxfp4   w[i] = 2^(e - 128) * value(q)    as q4_0, of 16 values: e2m1's times 2
 //   nvfp4   w[i] = (sc / 2) * value(q)       64 elements, sc of sub-block i / 16; mxfp4's values
 //   q2_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 16
@@ -27,6 +27,10 @@
 #include "formats/gguf/gguf_types.h"
 
 namespace nw::ref {
+
+// ggml's codebook of four bits.
+inline constexpr i32 iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                       1,    13,   25,  38,  53,  69,  89,  113};
 
 // out[0, k) from one row at any alignment. Throws Error for a type without a formula here, or a k
 // that is not a whole number of blocks.

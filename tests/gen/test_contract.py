@@ -134,6 +134,12 @@ class WordTables(unittest.TestCase):
         self.assertIn("{('11 bits' if p.dtype == 'f16' else '8 bits')}", f.promises["exact"])
         self.assertEqual(self.with_words(WORDS).let["bytes_of"], "(2)")
 
+    def test_an_include_has_words_too(self) -> None:
+        base, own = ({"words": {"dtype": {word: {"bytes_of": size}}}} for word, size in (("f16", 2), ("f32", 4)))
+        joined = contract._joined(base | {"let": {"a": "1"}}, own | {"let": {"b": "2"}})
+        self.assertEqual(joined["words"], {"dtype": {"f16": {"bytes_of": 2}, "f32": {"bytes_of": 4}}})
+        self.assertEqual(joined["let"], {"a": "1", "b": "2"})
+
     def test_what_is_refused(self) -> None:
         for old, new, says in (
             ('digits   = "8 bits"\n', "", "[words.dtype.bf16] digits: is missing: other words have it"),

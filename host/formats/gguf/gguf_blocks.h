@@ -38,7 +38,7 @@ struct [[gnu::packed]] BlockQ8_0 {
     i8 qs[32];
 };
 
-// As q4_0, but a nibble is an index into ref/gguf.cpp: iq4_values.
+// As q4_0, but a nibble is an index into ref/gguf.h: iq4_values.
 struct [[gnu::packed]] BlockIQ4_NL {
     static constexpr u32 elements = 32;
     u16 d; // f16
