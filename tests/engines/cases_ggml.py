@@ -48,14 +48,30 @@ class Host(unittest.TestCase):
                 self.run_cases("experts", gfx=gfx, check="all")
 
     def test_attention(self) -> None:
-        program = sources.build_program("attention_host", "ggml", "ggml-base")
-        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
         for gfx in ("gfx1151", "gfx1100"):
             with self.subTest(gfx=gfx):
-                simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
-                done = subprocess.run([program, libraries], env=os.environ | simulated, capture_output=True, text=True)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertIn(" passed, 0 failed", done.stdout)
+                self.run_program("attention_host", gfx)
+
+    def run_program(self, name: str, gfx: str, **environment: str) -> str:
+        """Output of a program of this folder, whose cases must pass, under all checkers."""
+        program = sources.build_program(name, "ggml", "ggml-base")
+        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
+        simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
+        done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, said)
+        self.assertRegex(said, r"[1-9]\d* passed, 0 failed")
+        return said
+
+    def test_what_stands_between_products(self) -> None:
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.assertIn("NW0 does not compute CROSS_ENTROPY_LOSS (", self.run_program("ops_host", gfx))
+
+    def test_copies_and_events(self) -> None:
+        for gfx in ("gfx1151", "gfx1100,gfx1151"):
+            with self.subTest(gfx=gfx):
+                self.run_program("transfer_host", gfx)
 
     def test_a_cache(self) -> None:
         """A device's type in ggml, and attention over a cache in its memory, if that is host memory."""
@@ -92,14 +108,10 @@ class Host(unittest.TestCase):
         self.assertIn("NIBBLEWAVE_GGML_MEMORY=mapped: must be device, the default, or host", said)
 
     def see_types(self, gfx: str, types: list[str], **environment: str) -> None:
-        program = sources.build_program("cache_host", "ggml", "ggml-base")
-        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
-        simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
-        done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(re.findall(r"NW\d is a (\w+)", done.stdout), types)
-        self.assertIn(f"{len(types) + types.count('IGPU')} passed, 0 failed", done.stdout)
-        self.assertIn("NW0 does not compute SQR (", done.stderr)
+        said = self.run_program("cache_host", gfx, **environment)
+        self.assertEqual(re.findall(r"NW\d is a (\w+)", said), types)
+        self.assertIn(f"{len(types) + types.count('IGPU')} passed, 0 failed", said)
+        self.assertIn("NW0 does not compute SQR (", said)
 
     def test_two_devices(self) -> None:
         said = self.run_cases("dense", "experts", gfx="gfx1151,gfx1100")

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engines/ggml/attention.h"
 
-#include <ggml-impl.h>
-
 #include <cstring>
 
 namespace nw::engine {
@@ -48,7 +46,13 @@ std::string without_kernels(Device &device, uint32_t d) {
     return device.attention.emplace(d, loaded ? "" : nw_last_error()).first->second;
 }
 
-std::string refusal(Device &device, const ggml_tensor *op) {
+} // namespace
+
+bool has_attention(Device &device) {
+    return without_kernels(device, 64).empty() || without_kernels(device, 128).empty();
+}
+
+std::string attention_refusal(Device &device, const ggml_tensor *op) {
     const Node node(op);
     const Parameters p = parameters_of(op);
     if (const char *const why =
@@ -67,36 +71,18 @@ std::string refusal(Device &device, const ggml_tensor *op) {
     return attention_workspace(device, op, &bytes) == NW_OK ? "" : nw_last_error();
 }
 
-} // namespace
-
-bool has_attention(Device &device) {
-    return without_kernels(device, 64).empty() || without_kernels(device, 128).empty();
-}
-
-bool supports_attention(Device &device, const ggml_tensor *op) {
-    const std::string why = refusal(device, op);
-    if (why.empty())
-        return true;
-    const std::lock_guard lock(device.mutex);
-    if (device.said.insert("attention: " + why).second)
-        GGML_LOG_INFO("nibblewave: flash attention not on %s: %s\n", device.name.c_str(),
-                      why.c_str());
-    return false;
-}
-
 nw_status attention_workspace(Device &device, const ggml_tensor *op, uint64_t *bytes) {
     const Node node(op);
     return nw_ggml_flash_attn_ext_workspace_size(device.context.get(), &node.q, &node.k, &node.v,
                                                  node.mask, node.sinks, &node.dst, bytes);
 }
 
-nw_status launch_attention(Device &device, const ggml_tensor *op, void *workspace, uint64_t bytes,
-                           void *stream, std::string &why) {
+nw_status launch_attention(Queue &queue, const ggml_tensor *op, std::string &why) {
     const Node node(op);
     const Parameters p = parameters_of(op);
-    const nw_status status =
-        nw_ggml_flash_attn_ext(device.context.get(), &node.q, &node.k, &node.v, node.mask,
-                               node.sinks, &node.dst, p.scale, workspace, bytes, stream);
+    const nw_status status = nw_ggml_flash_attn_ext(
+        queue.device.context.get(), &node.q, &node.k, &node.v, node.mask, node.sinks, &node.dst,
+        p.scale, queue.workspace, queue.workspace_bytes, queue.stream);
     if (status == NW_OK)
         return status;
     const char *const refused = nw_ggml_flash_attn_ext_refusal(

@@ -6,14 +6,16 @@
 #include <array>
 #include <set>
 
+#include "engines/ggml/events.h"
 #include "engines/ggml/hip_calls.h"
-#include "engines/ggml/product.h"
+#include "engines/ggml/node.h"
+#include "engines/ggml/ops.h"
 
 namespace nw::engine {
 
 namespace {
 
-// Properties that determine the size of a product's workspace.
+// Properties that determine the size of a node's workspace.
 using Shape = std::array<int64_t, 14>;
 
 Shape shape_of(const ggml_tensor *node) {
@@ -28,35 +30,35 @@ Shape shape_of(const ggml_tensor *node) {
 }
 
 struct Backend {
-    Device &device;
-    hipStream_t stream = nullptr;
-    void *workspace = nullptr;
-    uint64_t workspace_bytes = 0;
+    Queue queue;
     uint64_t fitting = 0;   // uid of a graph for which the workspace is known to be sufficient
-    std::set<Shape> shapes; // products for which it is: a size takes microseconds to compute
-    hip::Staging<HipCalls> staging{hip()};
+    std::set<Shape> shapes; // nodes for which it is: a size takes microseconds to compute
 };
 
 Backend &of(ggml_backend_t backend) { return *static_cast<Backend *>(backend->context); }
 
-const char *get_name(ggml_backend_t backend) { return of(backend).device.name.c_str(); }
+const char *get_name(ggml_backend_t backend) { return of(backend).queue.device.name.c_str(); }
 
 void destroy(ggml_backend_t backend) {
-    Backend &own = of(backend);
+    Queue &own = of(backend).queue;
     if (enter(own.device)) {
         succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize");
         own.staging.release();
+        own.turns.release();
+        if (own.passed)
+            succeeded(hip().hipEventDestroy(own.passed), "hipEventDestroy");
         succeeded(hip().hipFree(own.workspace), "hipFree");
         succeeded(hip().hipStreamDestroy(own.stream), "hipStreamDestroy");
     }
-    delete &own;
+    delete &of(backend);
     delete backend;
 }
 
 void set_tensor_async(ggml_backend_t backend, ggml_tensor *tensor, const void *data,
                       std::size_t offset, std::size_t size) {
-    Backend &own = of(backend);
+    Queue &own = of(backend).queue;
     char *const to = static_cast<char *>(tensor->data) + offset;
+    count_write(own.device, root_of(tensor)->buffer);
     if (!enter(own.device) ||
         !succeeded(own.staging.queue(to, data, size, own.stream), "hipMemcpyAsync"))
         own.device.broken = true;
@@ -64,7 +66,7 @@ void set_tensor_async(ggml_backend_t backend, ggml_tensor *tensor, const void *d
 
 void get_tensor_async(ggml_backend_t backend, const ggml_tensor *tensor, void *data,
                       std::size_t offset, std::size_t size) {
-    Backend &own = of(backend);
+    Queue &own = of(backend).queue;
     const char *const from = static_cast<const char *>(tensor->data) + offset;
     if (!enter(own.device) ||
         !succeeded(hip().hipMemcpyAsync(data, from, size, hipMemcpyDeviceToHost, own.stream),
@@ -72,15 +74,35 @@ void get_tensor_async(ggml_backend_t backend, const ggml_tensor *tensor, void *d
         own.device.broken = true;
 }
 
+bool is_ours(ggml_backend_t);
+
+// The host's memory is read before this returns.
+bool copy_tensor_async(ggml_backend_t from, ggml_backend_t to, const ggml_tensor *source,
+                       ggml_tensor *target) {
+    Queue &own = of(to).queue;
+    const ggml_backend_buffer_t there = root_of(source)->buffer, here = root_of(target)->buffer;
+    if (!there || !here || !is_memory_of(own.device, here->buft) || own.device.shares_memory)
+        return false;
+    if (ggml_backend_buffer_is_host(there)) {
+        ggml_backend_synchronize(from); // the CPU's has ended its graphs anyway
+        set_tensor_async(to, target, source->data, 0, ggml_nbytes(source));
+        return true;
+    }
+    if (!is_ours(from) || !is_memory_of(of(from).queue.device, there->buft))
+        return false;
+    count_write(own.device, here);
+    return queue_copy(of(from).queue, own, source, target);
+}
+
 void synchronize(ggml_backend_t backend) {
-    Backend &own = of(backend);
+    Queue &own = of(backend).queue;
     if (!enter(own.device) ||
         !succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize"))
         own.device.broken = true;
 }
 
 // A workspace is 0 at first, and launches leave it usable.
-bool grow(Backend &own, uint64_t bytes) {
+bool grow(Queue &own, uint64_t bytes) {
     // Queued launches use the old one.
     if (!succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize") ||
         !succeeded(hip().hipFree(own.workspace), "hipFree"))
@@ -93,40 +115,55 @@ bool grow(Backend &own, uint64_t bytes) {
     return succeeded(hip().hipMemsetAsync(own.workspace, 0, bytes, own.stream), "hipMemsetAsync");
 }
 
-// Makes the workspace large enough for all nodes.
-bool reserve(Backend &own, const ggml_cgraph *graph) {
-    if (graph->uid && graph->uid == own.fitting)
-        return true;
-    uint64_t bytes = 0;
-    for (int i = 0; i < graph->n_nodes; i++)
-        if (const ggml_tensor *node = graph->nodes[i];
-            !computes_nothing(node) && own.shapes.insert(shape_of(node)).second)
-            bytes = std::max(bytes, workspace_bytes(own.device, node));
-    own.fitting = 0;
-    if (bytes > own.workspace_bytes && !grow(own, bytes)) {
-        own.shapes.clear();
-        return false;
+// The first node that the device does not compute, or null. The scheduler, whose graphs have a uid,
+// asks supports_op for each node; a program without it may not.
+const ggml_tensor *first_refused(Backend &own, const ggml_cgraph *graph) {
+    for (int i = 0; i < graph->n_nodes; i++) {
+        const ggml_tensor *const node = graph->nodes[i];
+        if (computes_nothing(node))
+            continue;
+        if (!is_known(node))
+            return node;
+        const bool asked = graph->uid || (has_workspace(node) && own.shapes.count(shape_of(node)));
+        if (!asked && !supports(own.queue.device, node))
+            return node;
     }
-    own.fitting = graph->uid;
-    return true;
+    return nullptr;
 }
 
-// A program without the scheduler may give a GPU whole graphs, without asking supports_op.
-bool knows_all(const Device &device, const ggml_cgraph *graph) {
+// Makes the workspace large enough for all nodes.
+bool reserve(Backend &own, const ggml_cgraph *graph) {
+    uint64_t bytes = 0;
     for (int i = 0; i < graph->n_nodes; i++)
-        if (const ggml_tensor *const node = graph->nodes[i];
-            !computes_nothing(node) && !is_known(node)) {
-            say_error("%s does not compute %s (%s): use ggml_backend_sched, with the CPU's "
-                      "backend as its last; for a program without it, set "
-                      "NIBBLEWAVE_GGML_TYPE=accel",
-                      device.name.c_str(), ggml_op_name(node->op), node->name);
-            return false;
-        }
-    return true;
+        if (const ggml_tensor *node = graph->nodes[i]; !computes_nothing(node) &&
+                                                       has_workspace(node) &&
+                                                       own.shapes.insert(shape_of(node)).second)
+            bytes = std::max(bytes, workspace_bytes(own.queue.device, node));
+    if (bytes <= own.queue.workspace_bytes || grow(own.queue, bytes))
+        return true;
+    own.shapes.clear();
+    return false;
+}
+
+// Whether the graph can be queued as it is.
+ggml_status prepare(Backend &own, const ggml_cgraph *graph) {
+    if (graph->uid && graph->uid == own.fitting)
+        return GGML_STATUS_SUCCESS;
+    own.fitting = 0;
+    if (const ggml_tensor *const node = first_refused(own, graph)) {
+        say_error("%s does not compute %s (%s): use ggml_backend_sched, with the CPU's backend as "
+                  "its last; for a program without it, set NIBBLEWAVE_GGML_TYPE=accel",
+                  own.queue.device.name.c_str(), ggml_op_desc(node), node->name);
+        return GGML_STATUS_FAILED;
+    }
+    if (!reserve(own, graph))
+        return GGML_STATUS_ALLOC_FAILED;
+    own.fitting = graph->uid;
+    return GGML_STATUS_SUCCESS;
 }
 
 ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
-    Backend &own = of(backend);
+    Queue &own = of(backend).queue;
     if (!enter(own.device))
         return GGML_STATUS_FAILED;
     if (own.device.broken) {
@@ -134,18 +171,15 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
                   own.device.name.c_str());
         return GGML_STATUS_FAILED;
     }
-    if (!knows_all(own.device, graph))
-        return GGML_STATUS_FAILED;
-    if (!reserve(own, graph))
-        return GGML_STATUS_ALLOC_FAILED;
+    if (const ggml_status status = prepare(of(backend), graph); status != GGML_STATUS_SUCCESS)
+        return status;
     std::string why;
     for (int i = 0; i < graph->n_nodes; i++) {
         const ggml_tensor *const node = graph->nodes[i];
         if (computes_nothing(node))
             continue;
-        if (launch(own.device, node, own.workspace, own.workspace_bytes, own.stream, why) !=
-            NW_OK) {
-            say_error("%s (%s of %s): %s", node->name, ggml_op_name(node->op), node->src[0]->name,
+        if (launch(own, node, why) != NW_OK) {
+            say_error("%s (%s of %s): %s", node->name, ggml_op_desc(node), node->src[0]->name,
                       why.c_str());
             return GGML_STATUS_FAILED;
         }
@@ -164,7 +198,14 @@ constexpr ggml_backend_i backend_face() {
     face.free = destroy;
     face.set_tensor_async = set_tensor_async;
     face.get_tensor_async = get_tensor_async;
+    face.cpy_tensor_async = copy_tensor_async;
     face.synchronize = synchronize;
+    face.event_record = [](ggml_backend_t backend, ggml_backend_event_t event) {
+        record_event(of(backend).queue, event);
+    };
+    face.event_wait = [](ggml_backend_t backend, ggml_backend_event_t event) {
+        queue_wait(of(backend).queue, event);
+    };
     face.graph_compute = compute;
     return face;
 }
@@ -172,11 +213,13 @@ constexpr ggml_backend_i backend_face() {
 ggml_guid guid = {0x6e, 0x77, 0x4b, 0x91, 0x2d, 0x5c, 0x4f, 0x0a,
                   0x9b, 0x37, 0xe4, 0x18, 0xc2, 0x60, 0xd5, 0x7f};
 
+bool is_ours(ggml_backend_t backend) { return backend->guid == &guid; }
+
 } // namespace
 
 ggml_backend_t make_backend(Device &device) {
-    std::unique_ptr<Backend> own(new Backend{device});
-    if (!enter(device) || !succeeded(hip().hipStreamCreate(&own->stream), "hipStreamCreate"))
+    std::unique_ptr<Backend> own(new Backend{{device}});
+    if (!enter(device) || !succeeded(hip().hipStreamCreate(&own->queue.stream), "hipStreamCreate"))
         return nullptr;
     return new ggml_backend{&guid, backend_face(), &device.face, own.release()};
 }

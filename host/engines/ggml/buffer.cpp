@@ -26,6 +26,7 @@ bool done(Device &device, int error, const char *call) {
 
 void free_buffer(ggml_backend_buffer_t buffer) {
     Buffer &own = of(buffer);
+    count_write(of(buffer).device, buffer);
     if (enter(own.device))
         succeeded(hip().hipFree(own.data), "hipFree");
     delete &own;
@@ -36,6 +37,7 @@ void *get_base(ggml_backend_buffer_t buffer) { return of(buffer).data; }
 void memset_tensor(ggml_backend_buffer_t buffer, ggml_tensor *tensor, uint8_t value,
                    std::size_t offset, std::size_t size) {
     Device &device = of(buffer).device;
+    count_write(of(buffer).device, buffer);
     if (enter(device))
         done(device, hip().hipMemset(static_cast<char *>(tensor->data) + offset, value, size),
              "hipMemset");
@@ -44,6 +46,7 @@ void memset_tensor(ggml_backend_buffer_t buffer, ggml_tensor *tensor, uint8_t va
 void set_tensor(ggml_backend_buffer_t buffer, ggml_tensor *tensor, const void *data,
                 std::size_t offset, std::size_t size) {
     Device &device = of(buffer).device;
+    count_write(of(buffer).device, buffer);
     if (enter(device) && !upload(device, static_cast<char *>(tensor->data) + offset, data, size))
         device.broken = true;
 }
@@ -64,6 +67,7 @@ bool cpy_tensor(ggml_backend_buffer_t buffer, const ggml_tensor *from, ggml_tens
     const ggml_backend_buffer_t source = from->view_src ? from->view_src->buffer : from->buffer;
     if (!is_memory_of(device, source->buft)) // ggml copies through the host
         return false;
+    count_write(of(buffer).device, buffer);
     return enter(device) &&
            done(device,
                 hip().hipMemcpy(to->data, from->data, ggml_nbytes(from), hipMemcpyDeviceToDevice),
@@ -72,6 +76,7 @@ bool cpy_tensor(ggml_backend_buffer_t buffer, const ggml_tensor *from, ggml_tens
 
 void clear(ggml_backend_buffer_t buffer, uint8_t value) {
     Device &device = of(buffer).device;
+    count_write(of(buffer).device, buffer);
     if (buffer->size && enter(device))
         done(device, hip().hipMemset(of(buffer).data, value, buffer->size), "hipMemset");
 }
@@ -132,6 +137,11 @@ bool is_memory_of(const Device &device, ggml_backend_buffer_type_t type) {
 bool may_be_ours(const Device &device, const ggml_tensor *tensor) {
     const ggml_tensor *const base = tensor->view_src ? tensor->view_src : tensor;
     return !base->buffer || is_memory_of(device, base->buffer->buft);
+}
+
+void count_write(Device &device, ggml_backend_buffer_t buffer) {
+    if (buffer && buffer->usage == GGML_BACKEND_BUFFER_USAGE_WEIGHTS)
+        device.weights_written++;
 }
 
 Device &device_of(ggml_backend_buffer_type_t type) { return *static_cast<Device *>(type->context); }

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdio>
 
+#include "engines/ggml/events.h"
 #include "engines/ggml/hip_calls.h"
+#include "engines/ggml/ops.h"
 #include "engines/ggml/product.h"
 
 namespace nw::engine {
@@ -45,6 +47,8 @@ void get_props(ggml_backend_dev_t dev, ggml_backend_dev_props *props) {
     props->type = get_type(dev);
     props->device_id = device.pci.empty() ? nullptr : device.pci.c_str();
     props->caps.async = true;
+    props->caps.events = true;
+    props->caps.host_buffer = true;
 #if NW_GGML_MMAP_SUPPORT
     props->caps.mmap_support = true; // a file may be mapped: its weights are copied from there
 #endif
@@ -59,6 +63,10 @@ ggml_backend_buffer_type_t get_buffer_type(ggml_backend_dev_t dev) {
     return &device_of(dev).memory;
 }
 
+ggml_backend_buffer_type_t get_host_buffer_type(ggml_backend_dev_t dev) {
+    return &device_of(dev).pinned;
+}
+
 ggml_backend_buffer_t buffer_from_host_ptr(ggml_backend_dev_t dev, void *data, std::size_t bytes,
                                            std::size_t) {
     return map_host_memory(device_of(dev), data, bytes);
@@ -67,6 +75,8 @@ ggml_backend_buffer_t buffer_from_host_ptr(ggml_backend_dev_t dev, void *data, s
 bool supports_op(ggml_backend_dev_t dev, const ggml_tensor *op) {
     return supports(device_of(dev), op);
 }
+
+bool offload_op(ggml_backend_dev_t, const ggml_tensor *op) { return is_worth_copying(op); }
 
 bool supports_buft(ggml_backend_dev_t dev, ggml_backend_buffer_type_t type) {
     return is_memory_of(device_of(dev), type);
@@ -89,6 +99,11 @@ ggml_backend_device make_face(ggml_backend_reg_t reg, Device &device) {
     face.iface.buffer_from_host_ptr = buffer_from_host_ptr;
     face.iface.supports_op = supports_op;
     face.iface.supports_buft = supports_buft;
+    face.iface.get_host_buffer_type = get_host_buffer_type;
+    face.iface.offload_op = offload_op;
+    face.iface.event_new = make_event;
+    face.iface.event_free = free_event;
+    face.iface.event_synchronize = await_event;
     face.reg = reg;
     face.context = &device;
     return face;

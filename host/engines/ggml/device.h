@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A HIP device as ggml sees it: it computes products and attention, and leaves other nodes to the
-// CPU. Its buffers are device memory, or host memory that the device maps.
+// A HIP device as ggml sees it. It leaves nodes that it does not compute to the CPU. Its buffers
+// are device memory, or host memory that the device maps.
 #pragma once
 #include <ggml-backend-impl.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,12 +39,22 @@ struct Device {
 
     ggml_backend_device face{};        // what ggml holds
     ggml_backend_buffer_type memory{}; // its buffers
+    std::string host_memory_name;      // "NW0_Host"
+    ggml_backend_buffer_type pinned{}; // host memory for copies
 
     // Why there are no kernels for (is mul_mat_id, type); "" if they are loaded. See product.cpp.
     std::mutex mutex;
     std::map<std::pair<bool, int>, std::string> kernels;
     std::map<uint32_t, std::string> attention; // the same for heads of attention
     std::set<std::string> said;                // reasons that were logged
+
+    // What libnibblewave said of nodes. See rehearsal.h.
+    std::mutex rehearsing;
+    hipStream_t rehearsal = nullptr;
+    std::unordered_map<std::string, std::string> answers;
+
+    // Grows with each change of a buffer of weights: what was read of one may be old then.
+    std::atomic<uint64_t> weights_written{0};
 
     std::mutex copying;
     hip::Staging<HipCalls> staging{hip()};
@@ -57,8 +69,9 @@ Device &device_of(ggml_backend_buffer_type_t);
 ggml_backend_device make_face(ggml_backend_reg_t, Device &);
 // Alignment of buffers: a cache line of the GPU; nibblewave.h requires 16.
 inline constexpr std::size_t memory_alignment = 128;
-ggml_backend_buffer_type make_memory(Device &);      // buffer.cpp
-ggml_backend_buffer_type make_host_memory(Device &); // host_buffer.cpp
+ggml_backend_buffer_type make_memory(Device &);        // buffer.cpp
+ggml_backend_buffer_type make_host_memory(Device &);   // host_buffer.cpp
+ggml_backend_buffer_type make_pinned_memory(Device &); // pinned.cpp
 // A buffer of the caller's pages; null on failure.
 ggml_backend_buffer_t map_host_memory(Device &, void *data, std::size_t bytes);
 // Whether HIP maps a file's pages at the host's addresses, and kernels read what is in them.
@@ -79,6 +92,8 @@ bool is_memory_of(const Device &, ggml_backend_buffer_type_t);
 // empty buffer of ours before it is placed. One that lies elsewhere, as a KV cache of the CPU does,
 // would be copied here for every graph.
 bool may_be_ours(const Device &, const ggml_tensor *);
+// To be called when a buffer is written or freed.
+void count_write(Device &, ggml_backend_buffer_t);
 ggml_backend_t make_backend(Device &); // a stream and its workspace; null on failure
 
 // Copies to memory of the device; the bytes are there when it returns. Logs a failure.

@@ -30,9 +30,16 @@
     X(hipMemset)                                                                                   \
     X(hipMemsetAsync)                                                                              \
     X(hipStreamCreate)                                                                             \
+    X(hipStreamCreateWithFlags)                                                                    \
+    X(hipStreamBeginCapture)                                                                       \
+    X(hipStreamEndCapture)                                                                         \
+    X(hipGraphDestroy)                                                                             \
     X(hipStreamDestroy)                                                                            \
     X(hipStreamSynchronize)                                                                        \
+    X(hipStreamWaitEvent)                                                                          \
+    X(hipMemcpyPeerAsync)                                                                          \
     X(hipEventCreate)                                                                              \
+    X(hipEventCreateWithFlags)                                                                     \
     X(hipEventDestroy)                                                                             \
     X(hipEventRecord)                                                                              \
     X(hipEventSynchronize)                                                                         \

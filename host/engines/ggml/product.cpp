@@ -3,7 +3,9 @@
 
 #include <ggml-impl.h>
 
-#include "engines/ggml/attention.h"
+#include <cstdlib>
+
+#include "engines/ggml/node.h"
 
 namespace nw::engine {
 
@@ -22,8 +24,6 @@ bool forbids_int8(const ggml_tensor *op) {
 }
 
 bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
-
-bool is_product(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT || is_moe(op); }
 
 // The four tensors of a node in libnibblewave's form.
 struct Node {
@@ -60,7 +60,9 @@ std::string without_kernels(Device &device, const ggml_tensor *op) {
     return device.kernels.emplace(key, why).first->second;
 }
 
-nw_status workspace_size(Device &device, const ggml_tensor *op, uint64_t *bytes) {
+} // namespace
+
+nw_status product_workspace(Device &device, const ggml_tensor *op, uint64_t *bytes) {
     const Node node(op);
     nw_context *const context = device.context.get();
     return is_moe(op) ? nw_ggml_mul_mat_id_workspace_size(context, &node.a, &node.b, &node.ids,
@@ -68,7 +70,17 @@ nw_status workspace_size(Device &device, const ggml_tensor *op, uint64_t *bytes)
                       : nw_ggml_mul_mat_workspace_size(context, &node.a, &node.b, &node.c, bytes);
 }
 
-std::string refusal(Device &device, const ggml_tensor *op) {
+bool is_worth_copying(const ggml_tensor *op) {
+    static const int64_t least = [] {
+        const char *const asked = std::getenv("GGML_OP_OFFLOAD_MIN_BATCH");
+        return asked ? std::atoll(asked) : 32;
+    }();
+    if (op->op != GGML_OP_MUL_MAT && op->op != GGML_OP_MUL_MAT_ID)
+        return false;
+    return (is_moe(op) ? op->ne[2] : op->ne[1]) >= least;
+}
+
+std::string product_refusal(Device &device, const ggml_tensor *op) {
     const Node node(op);
     const char *why = "";
     const bool mapped =
@@ -83,10 +95,10 @@ std::string refusal(Device &device, const ggml_tensor *op) {
     if (std::string none = without_kernels(device, op); !none.empty())
         return none;
     uint64_t bytes = 0;
-    return workspace_size(device, op, &bytes) == NW_OK ? "" : nw_last_error();
+    return product_workspace(device, op, &bytes) == NW_OK ? "" : nw_last_error();
 }
 
-void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
+void say_weight_refused(Device &device, const ggml_tensor *op, const std::string &why) {
     const ggml_tensor *const weight = op->src[0];
     const bool offered = weight->buffer && is_memory_of(device, weight->buffer->buft);
     if (!offered)
@@ -98,38 +110,14 @@ void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
                       device.name.c_str(), what.c_str());
 }
 
-} // namespace
-
-bool supports(Device &device, const ggml_tensor *op) {
-    if (ggml_op_is_empty(op->op))
-        return true;
-    if (is_attention(op))
-        return supports_attention(device, op);
-    if (!is_product(op) || !may_be_ours(device, op->src[0]))
-        return false;
-    const std::string why = refusal(device, op);
-    if (!why.empty())
-        say_once(device, op, why);
-    return why.empty();
-}
-
-uint64_t workspace_bytes(Device &device, const ggml_tensor *op) {
-    uint64_t bytes = 0;
-    const nw_status status = is_attention(op) ? attention_workspace(device, op, &bytes)
-                                              : workspace_size(device, op, &bytes);
-    return status == NW_OK ? bytes : 0;
-}
-
-nw_status launch(Device &device, const ggml_tensor *op, void *workspace, uint64_t bytes,
-                 void *stream, std::string &why) {
-    if (is_attention(op))
-        return launch_attention(device, op, workspace, bytes, stream, why);
+nw_status launch_product(Queue &queue, const ggml_tensor *op, std::string &why) {
     const Node node(op);
-    nw_context *const context = device.context.get();
+    nw_context *const context = queue.device.context.get();
     const nw_status status =
-        is_moe(op) ? nw_ggml_mul_mat_id(context, &node.a, &node.b, &node.ids, &node.c, workspace,
-                                        bytes, stream)
-                   : nw_ggml_mul_mat(context, &node.a, &node.b, &node.c, workspace, bytes, stream);
+        is_moe(op) ? nw_ggml_mul_mat_id(context, &node.a, &node.b, &node.ids, &node.c,
+                                        queue.workspace, queue.workspace_bytes, queue.stream)
+                   : nw_ggml_mul_mat(context, &node.a, &node.b, &node.c, queue.workspace,
+                                     queue.workspace_bytes, queue.stream);
     if (status == NW_OK)
         return status;
     const char *refused = is_moe(op)
@@ -138,12 +126,5 @@ nw_status launch(Device &device, const ggml_tensor *op, void *workspace, uint64_
     why = refused ? refused : nw_last_error();
     return status;
 }
-
-bool computes_nothing(const ggml_tensor *node) {
-    return ggml_op_is_empty(node->op) || ggml_is_empty(node) ||
-           !(node->flags & GGML_TENSOR_FLAG_COMPUTE);
-}
-
-bool is_known(const ggml_tensor *node) { return is_attention(node) || is_product(node); }
 
 } // namespace nw::engine

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Nodes as calls of libnibblewave: GGML_OP_MUL_MAT, GGML_OP_MUL_MAT_ID; attention.h has another.
+// GGML_OP_MUL_MAT and GGML_OP_MUL_MAT_ID of quantized weights as calls of libnibblewave.
 #pragma once
-#include "engines/ggml/device.h"
+#include "engines/ggml/queue.h"
 
 namespace nw::engine {
 
-// Whether the device computes the node, or the node computes nothing. A weight that is left to
-// others is logged once for each reason.
-bool supports(Device &, const ggml_tensor *op);
+// Why the device does not compute the node; "" if it does.
+std::string product_refusal(Device &, const ggml_tensor *op);
 
-// Bytes of workspace for a node that supports() accepts.
-uint64_t workspace_bytes(Device &, const ggml_tensor *op);
+// Logs why a weight of the device is left to others: once for each type and reason.
+void say_weight_refused(Device &, const ggml_tensor *op, const std::string &why);
+
+// Whether the node has so many rows that copying its weights, which the CPU has, costs less than
+// computing it there: 32, or the environment's GGML_OP_OFFLOAD_MIN_BATCH, as ggml's GPUs have it.
+bool is_worth_copying(const ggml_tensor *op);
+
+// Size of the workspace for a node that is not refused.
+nw_status product_workspace(Device &, const ggml_tensor *op, uint64_t *bytes);
 
 // Queues the node. Without NW_OK, `why` has the reason.
-nw_status launch(Device &, const ggml_tensor *op, void *workspace, uint64_t bytes, void *stream,
-                 std::string &why);
-
-// Whether a graph's node has nothing to compute.
-bool computes_nothing(const ggml_tensor *node);
-
-// Whether the backend has the node's op at all. supports() says whether this node's is computed.
-bool is_known(const ggml_tensor *node);
+nw_status launch_product(Queue &, const ggml_tensor *op, std::string &why);
 
 } // namespace nw::engine

@@ -107,6 +107,8 @@ std::unique_ptr<Device> open(ggml_backend_reg_t reg, int ordinal) {
     device->face = make_face(reg, *device);
     device->shares_memory = takes_host_memory(*device);
     device->memory = device->shares_memory ? make_host_memory(*device) : make_memory(*device);
+    device->host_memory_name = device->name + "_Host";
+    device->pinned = make_pinned_memory(*device);
     return device;
 }
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A stream of a device, and the memory that its launches use.
+#pragma once
+#include "engines/ggml/device.h"
+#include "engines/ggml/hip_calls.h"
+#include "engines/ggml/turns.h"
+
+namespace nw::engine {
+
+struct Queue {
+    Device &device;
+    hipStream_t stream = nullptr;
+    void *workspace = nullptr;
+    uint64_t workspace_bytes = 0;
+    hip::Staging<HipCalls> staging{hip()};
+    Turns turns{};
+    hipEvent_t passed = nullptr; // recorded after copies for other queues
+};
+
+} // namespace nw::engine
