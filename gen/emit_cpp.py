@@ -370,10 +370,10 @@ def _op_word_lists(op: Family) -> str:
     )
 
 
-def _op_names(kinds: list[str], every: Iterable[Family], words: Mapping[str, list[str]]) -> str:
+def _op_names(kinds: list[str], every: list[Family]) -> str:
     """Kinds of op, and an op's possible fields by name, with whether the value is text."""
     rows = "".join(f'    {{"{kind}", OpKind::{kind}}},\n' for kind in kinds)
-    fields = "".join(f'    {{"{name}", &Op::{name}, {int(name in words)}}},\n' for name in op_fields(every))
+    fields = "".join(f'    {{"{name}", &Op::{name}, {int(any(texts_of(f, name) for f in every if name in f.sizes))}}},\n' for name in op_fields(every))
     return f"constexpr KindName kind_names_table[] = {{\n{rows}}};\nconstexpr FieldName field_names[] = {{\n{fields}}};\n"
 
 
@@ -393,7 +393,7 @@ def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts
         "op_fields.inc": "".join(f"u64 {n} = {'automatic' if chosen else 0};\n" for n, chosen in op_fields(every).items()),
         "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
         "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
-        "op_names.inc": _op_names(sorted({f.op for f in every if f.purpose == "library" and not f.served_by}), every, words),
+        "op_names.inc": _op_names(sorted({f.op for f in every if f.purpose == "library" and not f.served_by}), every),
         "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(every)),
         "op_words.inc": "".join(map(_op_word_lists, ops.values())),
         "contracts.inc": contracts,
