@@ -1412,6 +1412,302 @@ typedef struct nw_rope_model {
 /* Writes turns[pairs], to host memory, for nw_rope: copy them to the device once. */
 NW_API nw_status nw_rope_turns(const nw_rope_model *model, uint64_t *turns);
 
+/* ---- functions of an element, reductions of rows ---- */
+
+enum {
+    NW_UNARY_ABS = 0,
+    NW_UNARY_SGN = 1,
+    NW_UNARY_NEG = 2,
+    NW_UNARY_STEP = 3,
+    NW_UNARY_TANH = 4,
+    NW_UNARY_ELU = 5,
+    NW_UNARY_RELU = 6,
+    NW_UNARY_SIGMOID = 7,
+    NW_UNARY_GELU = 8,
+    NW_UNARY_GELU_QUICK = 9,
+    NW_UNARY_SILU = 10,
+    NW_UNARY_HARDSWISH = 11,
+    NW_UNARY_HARDSIGMOID = 12,
+    NW_UNARY_EXP = 13,
+    NW_UNARY_EXPM1 = 14,
+    NW_UNARY_GELU_ERF = 15,
+    NW_UNARY_SOFTPLUS = 16,
+    NW_UNARY_XIELU = 17,
+    NW_UNARY_FLOOR = 18,
+    NW_UNARY_CEIL = 19,
+    NW_UNARY_ROUND = 20,
+    NW_UNARY_TRUNC = 21,
+    NW_UNARY_SQR = 22,
+    NW_UNARY_SQRT = 23,
+    NW_UNARY_LOG = 24,
+    NW_UNARY_SIN = 25,
+    NW_UNARY_COS = 26,
+    NW_UNARY_CLAMP = 27,
+    NW_UNARY_LEAKY_RELU = 28,
+};
+
+/*
+ * Functions of each element, as ggml has them, of rows of k elements in three dimensions more
+ *
+ *     Y[i3, i2, i1, k] = f(X[i3, i2, i1, k])
+ *
+ *     ABS, SGN, NEG, FLOOR, CEIL, ROUND (halves away from 0), TRUNC, SQR, SQRT, LOG, EXP, EXPM1,
+ *     SIN, COS, TANH
+ *     STEP: 1 for x > 0, else 0       RELU: max(x, 0)       LEAKY_RELU: x, for x < 0 alpha x
+ *     ELU: x, for x <= 0 exp(x) - 1       SOFTPLUS: log(1 + exp(x)), x for x > 20
+ *     SIGMOID: 1 / (1 + exp(-x))       SILU: x sigmoid(x)       GELU_QUICK: x sigmoid(1.702 x)
+ *     GELU: x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), 0 for x <= -10
+ *     GELU_ERF: x (1 + erf(x / sqrt(2))) / 2       HARDSIGMOID: min(1, max(0, (x + 3) / 6))
+ *     HARDSWISH: x hardsigmoid(x)       CLAMP: max(min(x, high), low)
+ *     XIELU: alpha_p x^2 + beta x, for x <= 0 (exp(min(x, eps)) - 1 - x) alpha + beta x
+ *
+ * asm/unary/family.toml bounds the errors. A contiguous tensor is one row.
+ */
+typedef struct nw_unary_op {
+    size_t size;              /* sizeof(nw_unary_op); NW_UNARY_OP_INIT sets it */
+    int32_t function;         /* NW_UNARY_ABS, ... */
+    int32_t y_type;           /* of x and y: NW_F32 or NW_F16 */
+    uint32_t k;               /* elements of a row, <= 2^28 */
+    uint32_t n1, n2, n3;      /* rows in each dimension, the inner first */
+    float alpha;              /* of LEAKY_RELU and XIELU: finite */
+    float alpha_p, beta, eps; /* of XIELU: finite */
+    float low, high;          /* of CLAMP: no NaN */
+
+    const void *x; /* as the type aligned */
+    void *y;       /* as x; x itself with its strides, else overlaps nothing */
+
+    /* Bytes from one row to the next of each dimension, where the size is more than 1: multiples of
+     * an element, < 2^32. Those of x in any order, at least a row; each of y at least what it
+     * spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+} nw_unary_op;
+
+#define NW_UNARY_OP_INIT                                                                           \
+    {                                                                                              \
+        sizeof(nw_unary_op), 0, 0, 0, 1, 1, 1, 0.0f, 0.0f, 0.0f, 0.0f, 0, 0, NULL, NULL, 0, 0, 0,  \
+            0, 0, 0                                                                                \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_unary(nw_context *context, const nw_unary_op *unary, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads function only. */
+NW_API nw_status nw_unary_prepare(nw_context *context, const nw_unary_op *unary);
+
+/*
+ * Softmax of rows of k floats, of n1 queries, n2 heads and n3 sequences, as ggml has it
+ *
+ *     Y[i3, i2, i1, k] = exp(z[k] - c) / (sum over k of exp(z[k] - c) + exp(sinks[i2] - c))
+ *     z[k] = scale * X[i3, i2, i1, k] + slope(i2) * mask[i3 % mask_n3, i2 % mask_n2, i1, k]
+ *     c = the largest z and sink       slope(h) = 2^(-max_bias (h + 1) / P), for h >= P
+ *     2^(-max_bias (h - P + 1/2) / P), P the largest power of two <= n2; 1 where max_bias is 0
+ *
+ * Where z is -infinity y is 0; a row of nothing else, without a sink, is NaN, as is one with NaN or
+ * +infinity. asm/soft_max/family.toml bounds the error.
+ */
+typedef struct nw_soft_max_op {
+    size_t size;               /* sizeof(nw_soft_max_op); NW_SOFT_MAX_OP_INIT sets it */
+    int32_t mask_type;         /* of the mask: NW_F32 or NW_F16 */
+    uint32_t k;                /* elements of a row, <= 2^28 */
+    uint32_t n1, n2, n3;       /* queries, heads, sequences */
+    uint32_t mask_n2, mask_n3; /* heads and sequences of the mask; each divides that of x */
+    float scale;               /* finite */
+    float max_bias;            /* of ALiBi, 0..100; 0 for none */
+
+    const float *x;     /* 4-byte aligned */
+    const void *mask;   /* 4-byte aligned, NW_F16 2; or null: 0 */
+    const float *sinks; /* [n2], or null: none */
+    float *y;           /* 4-byte aligned; x itself with its strides, else overlaps nothing */
+
+    /* Bytes from one query, head and sequence to the next, where there are several: multiples of an
+     * element, < 2^32. Those of x and the mask in any order, at least a row; each of y at least
+     * what it spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+    uint64_t mask_s, mask_h, mask_b;
+} nw_soft_max_op;
+
+#define NW_SOFT_MAX_OP_INIT                                                                        \
+    {                                                                                              \
+        sizeof(nw_soft_max_op), 0, 0, 1, 1, 1, 1, 1, 1.0f, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0,  \
+            0, 0, 0, 0, 0                                                                          \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_soft_max(nw_context *context, const nw_soft_max_op *soft_max, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_soft_max_prepare(nw_context *context, const nw_soft_max_op *soft_max);
+
+enum { NW_NORM_LAYER = 0, NW_NORM_RMS = 1, NW_NORM_L2 = 2 };
+
+/*
+ * Rows of k floats in three dimensions brought to one size, as ggml's NORM, RMS_NORM and L2_NORM
+ * have it, and GROUP_NORM: a group of contiguous channels is a row
+ *
+ *     Y[i3, i2, i1, k] = (X[i3, i2, i1, k] - c) * r
+ *     NW_NORM_LAYER: c = mean of the row, r = 1 / sqrt(mean of (X - c)^2 + eps)
+ *     NW_NORM_RMS: c = 0, r = 1 / sqrt(mean of X^2 + eps)
+ *     NW_NORM_L2: c = 0, r = 1 / max(sqrt(sum of X^2), eps)
+ *
+ * The relative error of r is at most 2^-22 + (K / 128 + 13) * 2^-25; what is under the root must be
+ * at least 2^-126. nw_rms_norm has weights.
+ */
+typedef struct nw_norm_rows_op {
+    size_t size;         /* sizeof(nw_norm_rows_op); NW_NORM_ROWS_OP_INIT sets it */
+    int32_t function;    /* NW_NORM_LAYER, NW_NORM_RMS or NW_NORM_L2 */
+    uint32_t k;          /* elements of a row, <= 2^24 */
+    uint32_t n1, n2, n3; /* rows in each dimension, the inner first */
+    float eps;           /* finite, >= 0 */
+
+    const float *x; /* 4-byte aligned */
+    float *y;       /* 4-byte aligned; x itself with its strides, else overlaps nothing */
+
+    /* Bytes from one row to the next of each dimension, where the size is more than 1: multiples of
+     * 4, < 2^32. Those of x in any order, at least a row; each of y at least what it spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+} nw_norm_rows_op;
+
+#define NW_NORM_ROWS_OP_INIT                                                                       \
+    { sizeof(nw_norm_rows_op), 0, 0, 1, 1, 1, 1e-6f, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_norm_rows(nw_context *context, const nw_norm_rows_op *norm, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads function and k
+ * only. */
+NW_API nw_status nw_norm_rows_prepare(nw_context *context, const nw_norm_rows_op *norm);
+
+enum { NW_SUM = 0, NW_MEAN = 1 };
+
+/*
+ * Sums or means of rows of k floats in three dimensions
+ *
+ *     Y[i3, i2, i1] = sum over k of X[i3, i2, i1, k], with NW_MEAN divided by K
+ *
+ * The error is at most (K / 128 + 14) * 2^-24 of the sum of |X|. A contiguous tensor is one row.
+ */
+typedef struct nw_sum_rows_op {
+    size_t size;         /* sizeof(nw_sum_rows_op); NW_SUM_ROWS_OP_INIT sets it */
+    int32_t function;    /* NW_SUM or NW_MEAN */
+    uint32_t k;          /* elements of a row, <= 2^28 */
+    uint32_t n1, n2, n3; /* rows in each dimension, the inner first */
+
+    const float *x; /* 4-byte aligned */
+    float *y;       /* [n3, n2, n1], 4-byte aligned; overlaps nothing */
+
+    /* Bytes from one row to the next of each dimension, where the size is more than 1: multiples of
+     * 4, < 2^32. Those of x in any order, at least a row; each of y at least what it spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+} nw_sum_rows_op;
+
+#define NW_SUM_ROWS_OP_INIT                                                                        \
+    { sizeof(nw_sum_rows_op), 0, 0, 1, 1, 1, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_sum_rows(nw_context *context, const nw_sum_rows_op *sums, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_sum_rows_prepare(nw_context *context, const nw_sum_rows_op *sums);
+
+/*
+ * Where the largest element of each row is
+ *
+ *     Y[m] = the last k with X[m, k] = max over k of X[m, k]
+ *
+ * NaN is passed over; a row of nothing else gives 0.
+ */
+typedef struct nw_argmax_op {
+    size_t size; /* sizeof(nw_argmax_op); NW_ARGMAX_OP_INIT sets it */
+    uint32_t m;  /* rows, >= 1 */
+    uint32_t k;  /* elements of a row, <= 2^28 */
+
+    const float *x; /* [M, K], 4-byte aligned */
+    int32_t *y;     /* [M], 4-byte aligned; overlaps nothing */
+
+    uint64_t x_stride; /* bytes from row to row, where there are several: >= 4 * K, a multiple of
+                          4, < 2^32 */
+} nw_argmax_op;
+
+#define NW_ARGMAX_OP_INIT                                                                          \
+    { sizeof(nw_argmax_op), 0, 0, NULL, NULL, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_argmax(nw_context *context, const nw_argmax_op *argmax, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_argmax_prepare(nw_context *context, const nw_argmax_op *argmax);
+
+/*
+ * Order of the elements of each row, or its beginning: ggml's ARGSORT, and TOP_K
+ *
+ *     Y[m, 0..count-1] = the first of the k of X[m, k], sorted by X; equal ones by k
+ *
+ * -0 comes before 0, NaN beyond infinity, on the side of its sign.
+ */
+typedef struct nw_argsort_op {
+    size_t size;        /* sizeof(nw_argsort_op); NW_ARGSORT_OP_INIT sets it */
+    uint32_t m;         /* rows, >= 1 */
+    uint32_t k;         /* elements of a row, <= 8192 */
+    uint32_t count;     /* that y has of a row, <= k */
+    int32_t descending; /* 0 or 1: the largest first */
+
+    const float *x; /* [M, K], 4-byte aligned */
+    int32_t *y;     /* [M, count], 4-byte aligned; overlaps nothing */
+
+    /* Bytes from row to row, where there are several: multiples of 4, < 2^32. */
+    uint64_t x_stride; /* >= 4 * K */
+    uint64_t y_stride; /* >= 4 * count */
+} nw_argsort_op;
+
+#define NW_ARGSORT_OP_INIT                                                                         \
+    { sizeof(nw_argsort_op), 0, 0, 0, 0, NULL, NULL, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_argsort(nw_context *context, const nw_argsort_op *sort, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_argsort_prepare(nw_context *context, const nw_argsort_op *sort);
+
+/*
+ * Rows of floats plus the rows of another matrix that ids name, as ggml's ADD_ID: biases of experts
+ *
+ *     C[i2, i1, k] = A[i2, i1, k] + B[ids[i2, i1], k]
+ *
+ * Where an index is not 0..experts-1, C is NaN.
+ */
+typedef struct nw_add_id_op {
+    size_t size;      /* sizeof(nw_add_id_op); NW_ADD_ID_OP_INIT sets it */
+    uint32_t k;       /* elements of a row, <= 2^28 */
+    uint32_t n1, n2;  /* rows in each dimension, the inner first */
+    uint32_t experts; /* rows of b */
+
+    const float *a;     /* [n2, n1, K], 4-byte aligned */
+    const float *b;     /* [experts, K], 4-byte aligned */
+    const int32_t *ids; /* [n2, n1], 4-byte aligned */
+    float *c;           /* [n2, n1, K], 4-byte aligned; a itself with its strides, else overlaps
+                           nothing */
+
+    /* Bytes from one row to the next of each dimension, where the size is more than 1: multiples of
+     * 4, < 2^32. Those of a in any order, at least a row; others at least what they span. */
+    uint64_t a_s1, a_s2;
+    uint64_t b_s1;
+    uint64_t c_s1, c_s2;
+    uint64_t ids_stride;
+} nw_add_id_op;
+
+#define NW_ADD_ID_OP_INIT                                                                          \
+    { sizeof(nw_add_id_op), 0, 1, 1, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_add_id(nw_context *context, const nw_add_id_op *add, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_add_id_prepare(nw_context *context, const nw_add_id_op *add);
+
 /* ---- layouts ---- */
 
 /* Recommended row stride of packed weights, in bytes. Rows are contiguous, except on gfx1151 if
