@@ -1708,6 +1708,62 @@ NW_API nw_status nw_add_id(nw_context *context, const nw_add_id_op *add, void *s
 /* Loads the kernels that such launches need, whatever their other members. Reads k only. */
 NW_API nw_status nw_add_id_prepare(nw_context *context, const nw_add_id_op *add);
 
+/*
+ * Products of float activations with matrices of float, half or bfloat16, as ggml's MUL_MAT has
+ * them, and with ids its MUL_MAT_ID
+ *
+ *     C[i3, i2, m, n] = sum over k of A[i3, i2 % a_n2, m, k] * W[j3, j2, n, k]
+ *     j3 = i3 / (n3 / w_n3), j2 = i2 / (n2 / w_n2); or with ids j3 = 0, j2 = ids[i3, i2]
+ *
+ * Sums are in float. With S the sum over k of |A * W|, the error of C is at most
+ *
+ * - (k + 20) * 2^-24 * S for up to 8 rows, with NW_F32, and where the GPU has no WMMA: neither a
+ *   nor w is rounded;
+ * - (k + 20) * 2^-23 * S + 2^-14 * S for more rows with NW_BF16: a counts with 16 bits;
+ * - (k + 20) * 2^-23 * S + the sum over k of |W| * (|A| * 2^-11 + R * 2^-19) for more rows with
+ *   NW_F16, R the largest |A| of the row: a counts as a half times a power of two.
+ *
+ * No finite a overflows. A NaN or an infinity in a row of a or w makes its row or column of C not
+ * finite; up to 8 rows as in the formula. Where ids[i3, i2] is not in 0..w_n2-1, c[i3, i2] is not
+ * written. Neighbouring matrices that share weights and have one row each are faster as rows of one
+ * matrix: m = n2 / w_n2, with the strides of the matrices.
+ */
+typedef struct nw_dense_op {
+    size_t size;         /* sizeof(nw_dense_op); NW_DENSE_OP_INIT sets it */
+    int32_t dtype;       /* of w: NW_BF16, NW_F16 or NW_F32 */
+    uint32_t m;          /* rows of activations, >= 1 */
+    uint32_t n;          /* rows of weights, 1..2^28 */
+    uint32_t k;          /* elements of a row, 1..2^28 */
+    uint32_t n2, n3;     /* matrices of c in each dimension, the inner first */
+    uint32_t a_n2;       /* the same of a, whose outer dimension is n3; divides n2 */
+    uint32_t w_n2, w_n3; /* the same of w; without ids they divide n2 and n3, with ids w_n3 is 1 */
+
+    const float *a;     /* 4-byte aligned */
+    const void *w;      /* 2-byte aligned; NW_F32: 4 */
+    float *c;           /* 4-byte aligned; overlaps nothing else */
+    const int32_t *ids; /* [n3, n2], or null */
+
+    /* Bytes from one to the next of each dimension, where there are several: rows, then matrices; <
+     * 2^32; of a, c and ids multiples of 4, of w of its type's size. Those of a and w in any order,
+     * at least a row; each of c at least what it spans. */
+    uint64_t a_s1, a_s2, a_s3;
+    uint64_t w_s1, w_s2, w_s3;
+    uint64_t c_s1, c_s2, c_s3;
+    uint64_t ids_stride;
+} nw_dense_op;
+
+#define NW_DENSE_OP_INIT                                                                           \
+    {                                                                                              \
+        sizeof(nw_dense_op), 0, 0, 0, 0, 1, 1, 1, 1, 1, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0,  \
+            0, 0, 0, 0                                                                             \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_dense(nw_context *context, const nw_dense_op *product, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads dtype only. */
+NW_API nw_status nw_dense_prepare(nw_context *context, const nw_dense_op *product);
+
 /* ---- layouts ---- */
 
 /* Recommended row stride of packed weights, in bytes. Rows are contiguous, except on gfx1151 if
