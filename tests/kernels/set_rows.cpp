@@ -30,7 +30,7 @@ struct Case {
 
 const GgmlTypeInfo &type_of(const Kernel &kernel) { return *find_ggml_type(kernel.param("type")); }
 
-// Of a list all different, some outside: for 64 bits those whose low word alone is inside, too.
+// Different ones in each list, some outside; of 64 bits also with a low word that is inside.
 std::vector<i64> any_indices(Rng &rng, const Case &p) {
     std::vector<i64> out;
     for (u32 list = 0; list < p.lists[0] * p.lists[1]; ++list) {
@@ -47,7 +47,7 @@ std::vector<i64> any_indices(Rng &rng, const Case &p) {
     return out;
 }
 
-// Of a block: nothing, one value, a peak of both signs, zeros of both; halves between two quants.
+// A block of zeros of both signs, of one value, of a peak of both signs, of halves between quants.
 void make_block(Rng &rng, std::span<f32> x) {
     const f32 size = std::ldexp(1.0f, static_cast<int>(rng.below(60)) - 30);
     const u32 kind = rng.below(8);
