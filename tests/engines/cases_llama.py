@@ -11,8 +11,9 @@ from pathlib import Path
 
 import sources
 
-# An APU's buffers are host memory only by this wish (isa_notes/A-024); without it no cache is in them.
+# An APU's buffers are host memory only by this wish (isa_notes/A-024).
 HOST = {"NIBBLEWAVE_GGML_MEMORY": "host"}
+VOCABULARY = 320  # make_model.py
 MOST_NMSE = 5e-4  # that of one product in test-backend-ops
 PRODUCTS = "type_a=(q4_0|q8_0|q4_K|q6_K)"
 # Views of a cache, permuted as llama.cpp has them; and no mask.
@@ -26,6 +27,17 @@ got, want = (numpy.fromfile(name, numpy.float32).astype(float) for name in sys.a
 assert got.shape == want.shape and want.any(), (got.shape, want.shape)
 print(((got - want) ** 2).sum() / (want ** 2).sum())
 """
+# Where the largest logit leads by a tenth of their spread, it is the same token.
+GREEDY = """
+import numpy, sys
+got, want = (numpy.fromfile(name, numpy.float32).astype(float).reshape(-1, int(sys.argv[3])) for name in sys.argv[1:3])
+best = numpy.sort(want, 1)
+clear = best[:, -1] - best[:, -2] > 0.1 * want.std()
+print((got.argmax(1) == want.argmax(1))[clear].sum(), clear.sum(), len(want))
+"""
+# A line of the scheduler's dump: a node, its op, its name and where it runs; and the beginning of a split.
+NODE = re.compile(r"node #\s*\d+ \(\s*(\w+)\):\s*(.*?) \(.{5}\) \[\s*(\w+)")
+SPLIT = re.compile(r"## SPLIT #(\d+): (\w+)")
 
 
 class Llama(unittest.TestCase):
@@ -65,8 +77,11 @@ class Llama(unittest.TestCase):
                 got, said = self.logits(model, gfx, gfx=gfx)
                 self.assertIn("NW0 model buffer size", said)
                 error = self.nmse(got, want)
-                print(f"{arch} {quantization} {gfx}: NMSE {error:.2e}")
+                same, clear, rows = map(int, self.said(self.python, "-c", GREEDY, got, want, VOCABULARY).split())
+                print(f"{arch} {quantization} {gfx}: NMSE {error:.2e}, {same} of {clear} greedy tokens, of {rows} rows")
                 self.assertLess(error, MOST_NMSE)
+                self.assertEqual(same, clear)
+                self.assertGreater(clear, rows // 3)
 
     def pass_backend_ops(self, ops: str, pattern: str, least: int, gfx: str = "gfx1151") -> None:
         """test-backend-ops computes at least `least` cases, all correctly."""
@@ -95,22 +110,54 @@ class Llama(unittest.TestCase):
             for quantization in ("q4_0", "q8_0", "q4_K_M"):
                 self.compare(arch, quantization)
 
+    def place(self, said: str) -> tuple[int, dict[str, set[str]]]:
+        """Splits of the last graph that the scheduler made, and by device the ops there."""
+        last = said[said.rindex("## SPLIT #0: ") :]
+        where: dict[str, set[str]] = {}
+        for op, name, device in NODE.findall(last):
+            where.setdefault(device, set()).add(f"{op} {name}")
+        return len(SPLIT.findall(last)), where
+
+    def test_a_token_is_one_split(self) -> None:
+        """All of a token runs on the device, but for its embedding, which llama.cpp keeps with the CPU."""
+        for arch, gfx, words in (
+            ("llama", "gfx1151", ("--flash",)),
+            ("qwen3", "gfx1100", ("--flash",)),
+            ("qwen3", "gfx1151", ("--no-flash",)),
+            ("qwen3moe", "gfx1100", ("--flash",)),
+            ("qwen3moe", "gfx1030", ()),
+        ):
+            with self.subTest(arch=arch, gfx=gfx, words=words):
+                model = self.model(arch, "q4_K_M")
+                want, _ = self.logits(model, "cpu", *words, backend=False)
+                got, said = self.logits(model, "place", *words, gfx=gfx, GGML_SCHED_DEBUG="2")
+                splits, where = self.place(said)
+                self.assertEqual(where.pop("CPU"), {"GET_ROWS embd"})
+                self.assertEqual(list(where), ["NW0"])
+                self.assertGreater(len(where["NW0"]), 30)
+                self.assertEqual(splits, 2)  # the embedding's, and the device's
+                self.assertLess(self.nmse(got, want), MOST_NMSE)
+
     def attention(self, model: str, *words: str, gfx: str = "gfx1151", **environment: str) -> dict[str, int]:
         """In whose memory results of FLASH_ATTN_EXT are, and how many, of 9 graphs with 2 layers. The logits are right."""
         want, _ = self.logits(model, "cpu", *words, backend=False)
-        got, said = self.logits(model, "attention", *words, gfx=gfx, **(HOST | environment))
+        got, said = self.logits(model, "attention", *words, gfx=gfx, **environment)
         error = self.nmse(got, want)
         print(f"{Path(model).stem} {gfx} {' '.join(words)}: NMSE {error:.2e}")
         self.assertLess(error, MOST_NMSE)
-        return {memory: int(times) for memory, times in re.findall(r"FLASH_ATTN_EXT in memory of (\w+): (\d+)", said)}
+        counts = re.findall(r"FLASH_ATTN_EXT in memory of (\w+): (\d+)", said)
+        return {"CPU" if memory.endswith("_Host") else memory: int(times) for memory, times in counts}  # pinned: the CPU's
 
-    def test_attention_on_an_apu(self) -> None:
-        """The cache is in its memory, and the CPU writes it."""
+    def test_attention_on_the_device(self) -> None:
+        """The cache is in its memory, of its own or of the host."""
         for arch, quantization, head in (("llama", "q4_K_M", 64), ("qwen3", "q4_0", 128)):
             model = self.model(arch, quantization, head)
             for words in ((), ("--flash",), ("--flash", "--sequences=2"), ("--flash", "--sequences=3", "--unified")):
                 with self.subTest(arch=arch, head=head, words=words):
                     self.assertEqual(self.attention(model, *words), {"NW0": 18})
+            for gfx, environment in (("gfx1100", {}), ("gfx1151", HOST)):
+                with self.subTest(arch=arch, head=head, gfx=gfx, **environment):
+                    self.assertEqual(self.attention(model, "--flash", gfx=gfx, **environment), {"NW0": 18})
 
     def test_a_cache_that_is_edited(self) -> None:
         """Its state is saved and restored, a sequence is copied, positions are moved."""
@@ -136,9 +183,9 @@ class Llama(unittest.TestCase):
             ({"CPU": 18}, other, [flash], {}),
             ({}, other, [], {}),
             ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1151,gfx1151"}),
-            ({"CPU": 18}, model, [flash], {"gfx": "gfx1100,gfx1151"}),
+            ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1100,gfx1100"}),
+            ({"NW0": 18}, model, [flash], {"gfx": "gfx1100,gfx1151"}),
             ({"CPU": 18}, model, [flash], {"NIBBLEWAVE_GGML_TYPE": "accel"}),
-            ({"CPU": 18}, model, [flash], {"NIBBLEWAVE_GGML_MEMORY": "device"}),
         ):
             with self.subTest(model=path, words=words, **environment):
                 self.assertEqual(self.attention(path, *words, **environment), where)
@@ -146,7 +193,7 @@ class Llama(unittest.TestCase):
     def test_layers_on_two_devices_give_the_same_bits(self) -> None:
         """By llama.cpp's split, caches too; or, of devices that get no layers, by the names of weights."""
         model = self.model("qwen3", "q4_K_M")
-        for words, environment in (("--both", HOST), (r"blk\.1\..*weight=NW1", {})):
+        for words, environment in (("--both", {}), ("--both", HOST), (r"blk\.1\..*weight=NW1", {"NIBBLEWAVE_GGML_TYPE": "accel"})):
             with self.subTest(words=words):
                 one, _ = self.logits(model, "one", **environment)
                 two, said = self.logits(model, "two", words, gfx="gfx1151,gfx1151", **environment)
@@ -166,10 +213,6 @@ class Llama(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, said[-3000:])
                 self.assertRegex(said, r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU")
                 self.assertIn("the model is not loaded", said)
-
-    def test_types_without_kernels_stay_with_the_cpu(self) -> None:
-        _, said = self.logits(self.model("qwen3moe", "q8_0"), "types")
-        self.assertEqual(said.count("not on NW0: f32: "), 1)  # said once, of two layers
 
 
 if __name__ == "__main__":

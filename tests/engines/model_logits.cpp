@@ -9,6 +9,7 @@
 //     --sequences=N     tokens take turns
 //     --unified         in one cache (--kv-unified)
 //     --flash           flash attention, where llama.cpp would find out (-fa on)
+//     --no-flash        none (-fa off)
 //     --cpu-cache       --no-kv-offload
 //     --quantized-cache of q8_0
 //     --edit            after the prompt the state is saved and restored, a sequence copied, the
@@ -40,14 +41,15 @@ struct Options {
     std::list<std::string> patterns; // of overrides
     std::vector<llama_model_tensor_buft_override> overrides;
     int layers = -1, sequences = 1;
-    bool both = false, unified = false, flash = false, cpu_cache = false, quantized_cache = false,
-         edit = false;
+    bool both = false, unified = false, flash = false, no_flash = false, cpu_cache = false,
+         quantized_cache = false, edit = false;
 };
 
 bool read_option(const std::string &word, Options &out) {
     const std::map<std::string, bool *> flags = {{"--both", &out.both},
                                                  {"--unified", &out.unified},
                                                  {"--flash", &out.flash},
+                                                 {"--no-flash", &out.no_flash},
                                                  {"--cpu-cache", &out.cpu_cache},
                                                  {"--quantized-cache", &out.quantized_cache},
                                                  {"--edit", &out.edit}};
@@ -92,6 +94,8 @@ struct Run {
         parameters.offload_kqv = !options.cpu_cache;
         if (options.flash)
             parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+        if (options.no_flash)
+            parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
         if (options.quantized_cache)
             parameters.type_k = parameters.type_v = GGML_TYPE_Q8_0;
         parameters.cb_eval = count_node;

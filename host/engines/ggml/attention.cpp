@@ -48,10 +48,6 @@ std::string without_kernels(Device &device, uint32_t d) {
 
 } // namespace
 
-bool has_attention(Device &device) {
-    return without_kernels(device, 64).empty() || without_kernels(device, 128).empty();
-}
-
 std::string attention_refusal(Device &device, const ggml_tensor *op) {
     const Node node(op);
     const Parameters p = parameters_of(op);

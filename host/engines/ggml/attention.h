@@ -5,9 +5,6 @@
 
 namespace nw::engine {
 
-// Whether there are kernels, for heads of any length. Loads them.
-bool has_attention(Device &);
-
 // Why the device does not compute the node; "" if it does.
 std::string attention_refusal(Device &, const ggml_tensor *op);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engines/ggml/events.h"
+#include "engines/ggml/fusion.h"
 #include "engines/ggml/hip_calls.h"
 #include "engines/ggml/node.h"
 #include "engines/ggml/ops.h"
@@ -31,8 +32,8 @@ Shape shape_of(const ggml_tensor *node) {
 
 struct Backend {
     Queue queue;
-    uint64_t fitting = 0;   // uid of a graph for which the workspace is known to be sufficient
-    std::set<Shape> shapes; // nodes for which it is: a size takes microseconds to compute
+    uint64_t fitting = 0;     // uid of a graph for which the workspace is known to be sufficient
+    std::set<Shape> shapes{}; // nodes for which it is: a size takes microseconds to compute
 };
 
 Backend &of(ggml_backend_t backend) { return *static_cast<Backend *>(backend->context); }
@@ -178,6 +179,10 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
         const ggml_tensor *const node = graph->nodes[i];
         if (computes_nothing(node))
             continue;
+        if (const int fused = launch_fused(own, graph, i)) {
+            i += fused - 1;
+            continue;
+        }
         if (launch(own, node, why) != NW_OK) {
             say_error("%s (%s of %s): %s", node->name, ggml_op_desc(node), node->src[0]->name,
                       why.c_str());

@@ -3,6 +3,7 @@
 // node, or null. Whether the call takes the operands is for the library to say (rehearsal.h).
 #pragma once
 #include <limits>
+#include <vector>
 
 #include <nibblewave.h>
 
@@ -35,5 +36,39 @@ const char *map_rms_norm(const ggml_tensor *node, Address, nw_norm &);
 const char *map_binary(const ggml_tensor *node, Address, nw_binary_op &);
 const char *map_scale(const ggml_tensor *node, Address, nw_scale_op &);
 const char *map_glu(const ggml_tensor *node, Address, nw_glu_op &);
+
+// unary.cpp: UNARY, SQR, SQRT, LOG, SIN, COS, CLAMP, LEAKY_RELU
+const char *map_unary(const ggml_tensor *node, Address, nw_unary_op &);
+
+// reductions.cpp
+const char *map_soft_max(const ggml_tensor *node, Address, nw_soft_max_op &);
+const char *map_norm_rows(const ggml_tensor *node, Address, nw_norm_rows_op &);
+const char *map_group_norm(const ggml_tensor *node, Address, nw_norm_rows_op &);
+const char *map_sum_rows(const ggml_tensor *node, Address, nw_sum_rows_op &); // SUM_ROWS, MEAN
+const char *map_sum(const ggml_tensor *node, Address, nw_sum_rows_op &);
+const char *map_argmax(const ggml_tensor *node, Address, nw_argmax_op &);
+const char *map_argsort(const ggml_tensor *node, Address, nw_argsort_op &); // ARGSORT, TOP_K
+const char *map_add_id(const ggml_tensor *node, Address, nw_add_id_op &);
+
+// rows.cpp. CPY, CONT and DUP are one of three calls, by types.
+bool is_copy(const ggml_tensor *node);
+bool is_quantization(const ggml_tensor *node);
+bool is_dequantization(const ggml_tensor *node);
+const char *map_copy(const ggml_tensor *node, Address, nw_copy_op &);
+const char *map_quantization(const ggml_tensor *node, Address, nw_set_rows_op &);
+const char *map_dequantization(const ggml_tensor *node, Address, nw_get_rows_op &);
+const char *map_get_rows(const ggml_tensor *node, Address, nw_get_rows_op &);
+const char *map_set_rows(const ggml_tensor *node, Address, nw_set_rows_op &);
+
+int moved_as(std::size_t bytes); // the type of elements that are moved; -1 for other sizes
+
+// copies.cpp: ops that are several copies
+const char *map_concat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
+const char *map_repeat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
+
+// dense.cpp
+bool has_dense_matrix(const ggml_tensor *product);
+const char *map_dense(const ggml_tensor *node, Address, nw_dense_op &);
+const char *map_dense_experts(const ggml_tensor *node, Address, nw_dense_op &);
 
 } // namespace nw::engine

@@ -30,7 +30,7 @@ template <class Struct> Struct operand_of(nw_status (*)(nw_context *, const Stru
 
 template <auto map, auto prepare, auto call>
 std::string refusal_of_call(Device &device, const ggml_tensor *node) {
-    return remembered(device, node, [&]() -> std::string {
+    return remembered(device, node, reinterpret_cast<const void *>(map), [&]() -> std::string {
         decltype(operand_of(call)) operand;
         if (const char *const unmapped = map(node, imagined, operand))
             return unmapped;
@@ -64,22 +64,90 @@ template <auto map, auto prepare, auto call> struct OneCall {
 template <auto map, auto prepare, auto call> constexpr OneCall<map, prepare, call> one_call{};
 
 constexpr auto binary = one_call<map_binary, nw_binary_prepare, nw_binary>;
+constexpr auto unary = one_call<map_unary, nw_unary_prepare, nw_unary>;
+constexpr auto norm_rows = one_call<map_norm_rows, nw_norm_rows_prepare, nw_norm_rows>;
+constexpr auto sum_rows = one_call<map_sum_rows, nw_sum_rows_prepare, nw_sum_rows>;
+constexpr auto argsort = one_call<map_argsort, nw_argsort_prepare, nw_argsort>;
+constexpr auto copy = one_call<map_copy, nw_copy_prepare, nw_copy>;
+constexpr auto quantization = one_call<map_quantization, nw_set_rows_prepare, nw_set_rows>;
+constexpr auto dequantization = one_call<map_dequantization, nw_get_rows_prepare, nw_get_rows>;
+constexpr auto dense = one_call<map_dense, nw_dense_prepare, nw_dense>;
+constexpr auto dense_experts = one_call<map_dense_experts, nw_dense_prepare, nw_dense>;
+
+template <auto map> std::string refusal_of_copies(Device &device, const ggml_tensor *node) {
+    return remembered(device, node, reinterpret_cast<const void *>(map), [&]() -> std::string {
+        std::vector<nw_copy_op> copies;
+        if (const char *const unmapped = map(node, imagined, copies))
+            return unmapped;
+        nw_context *const context = device.context.get();
+        for (const nw_copy_op &one : copies)
+            if (std::string why = rehearse(
+                    device, [&] { return nw_copy_prepare(context, &one); },
+                    [&](void *stream) { return nw_copy(context, &one, stream); });
+                !why.empty())
+                return why;
+        return {};
+    });
+}
+
+template <auto map>
+nw_status launch_copies(Queue &queue, const ggml_tensor *node, std::string &why) {
+    std::vector<nw_copy_op> copies;
+    if (const char *const unmapped = map(node, allocated, copies))
+        return why = unmapped, NW_UNSUPPORTED;
+    for (const nw_copy_op &one : copies)
+        if (const nw_status status = nw_copy(queue.device.context.get(), &one, queue.stream);
+            status != NW_OK)
+            return why = nw_last_error(), status;
+    return NW_OK;
+}
 
 // Rows of an op follow each other.
 const Row rows[] = {
-    {GGML_OP_MUL_MAT, product_refusal, launch_product, product_workspace, nullptr,
+    dense(GGML_OP_MUL_MAT, has_dense_matrix),
+    {GGML_OP_MUL_MAT, product_refusal, launch_product, product_workspace, has_blocks,
      say_weight_refused},
-    {GGML_OP_MUL_MAT_ID, product_refusal, launch_product, product_workspace, nullptr,
+    dense_experts(GGML_OP_MUL_MAT_ID, has_dense_matrix),
+    {GGML_OP_MUL_MAT_ID, product_refusal, launch_product, product_workspace, has_blocks,
      say_weight_refused},
     {GGML_OP_FLASH_ATTN_EXT, attention_refusal, launch_attention, attention_workspace, nullptr},
     {GGML_OP_ROPE, rope_refusal, launch_rope, nullptr, nullptr},
     one_call<map_rms_norm, nw_rms_norm_prepare, nw_rms_norm>(GGML_OP_RMS_NORM),
+    norm_rows(GGML_OP_RMS_NORM),
+    norm_rows(GGML_OP_NORM),
+    norm_rows(GGML_OP_L2_NORM),
+    one_call<map_group_norm, nw_norm_rows_prepare, nw_norm_rows>(GGML_OP_GROUP_NORM),
     binary(GGML_OP_ADD),
     binary(GGML_OP_SUB),
     binary(GGML_OP_MUL),
     binary(GGML_OP_DIV),
+    one_call<map_add_id, nw_add_id_prepare, nw_add_id>(GGML_OP_ADD_ID),
     one_call<map_scale, nw_scale_prepare, nw_scale>(GGML_OP_SCALE),
     one_call<map_glu, nw_glu_prepare, nw_glu>(GGML_OP_GLU),
+    unary(GGML_OP_UNARY),
+    unary(GGML_OP_SQR),
+    unary(GGML_OP_SQRT),
+    unary(GGML_OP_LOG),
+    unary(GGML_OP_SIN),
+    unary(GGML_OP_COS),
+    unary(GGML_OP_CLAMP),
+    unary(GGML_OP_LEAKY_RELU),
+    one_call<map_soft_max, nw_soft_max_prepare, nw_soft_max>(GGML_OP_SOFT_MAX),
+    sum_rows(GGML_OP_SUM_ROWS),
+    sum_rows(GGML_OP_MEAN),
+    one_call<map_sum, nw_sum_rows_prepare, nw_sum_rows>(GGML_OP_SUM),
+    one_call<map_argmax, nw_argmax_prepare, nw_argmax>(GGML_OP_ARGMAX),
+    argsort(GGML_OP_ARGSORT),
+    argsort(GGML_OP_TOP_K),
+    copy(GGML_OP_CPY, is_copy),
+    quantization(GGML_OP_CPY, is_quantization),
+    dequantization(GGML_OP_CPY, is_dequantization),
+    copy(GGML_OP_CONT, is_copy),
+    copy(GGML_OP_DUP, is_copy),
+    {GGML_OP_CONCAT, refusal_of_copies<map_concat>, launch_copies<map_concat>, nullptr, nullptr},
+    {GGML_OP_REPEAT, refusal_of_copies<map_repeat>, launch_copies<map_repeat>, nullptr, nullptr},
+    one_call<map_get_rows, nw_get_rows_prepare, nw_get_rows>(GGML_OP_GET_ROWS),
+    one_call<map_set_rows, nw_set_rows_prepare, nw_set_rows>(GGML_OP_SET_ROWS),
 };
 
 struct Range {

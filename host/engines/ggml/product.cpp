@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "engines/ggml/node.h"
+#include "engines/ggml/maps.h"
 
 namespace nw::engine {
 
@@ -79,6 +79,8 @@ bool is_worth_copying(const ggml_tensor *op) {
         return false;
     return (is_moe(op) ? op->ne[2] : op->ne[1]) >= least;
 }
+
+bool has_blocks(const ggml_tensor *op) { return !has_dense_matrix(op); }
 
 std::string product_refusal(Device &device, const ggml_tensor *op) {
     const Node node(op);

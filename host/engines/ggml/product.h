@@ -5,6 +5,9 @@
 
 namespace nw::engine {
 
+// Whether src0's type has blocks: dense.cpp has the others.
+bool has_blocks(const ggml_tensor *op);
+
 // Why the device does not compute the node; "" if it does.
 std::string product_refusal(Device &, const ggml_tensor *op);
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engines/ggml/attention.h"
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
 
@@ -128,17 +127,25 @@ int count_devices() {
     return count;
 }
 
-// Only a device whose buffers the CPU uses as well can have KV caches, and only attention
-// makes use of that. Beside a GPU with memory of its own it has none: that GPU, an accelerator,
-// would get no layers then.
-void choose_types() {
-    if (wants_accelerators())
+// The kernels that write a KV cache. llama.cpp keeps a layer's cache in the memory of the layer's
+// device, if that is a GPU, and aborts if no backend can write it there.
+bool writes_caches(Device &device) {
+    nw_set_rows_op rows = NW_SET_ROWS_OP_INIT;
+    rows.type = NW_GGUF_F16, rows.x_type = NW_F32;
+    nw_copy_op copy = NW_COPY_OP_INIT;
+    copy.x_type = NW_F32, copy.y_type = NW_F16;
+    nw_context *const context = device.context.get();
+    return nw_set_rows_prepare(context, &rows) == NW_OK && nw_copy_prepare(context, &copy) == NW_OK;
+}
+
+void choose_type(Device &device) {
+    if (!writes_caches(device)) {
+        GGML_LOG_WARN("nibblewave: %s is an accelerator, without KV caches: %s\n",
+                      device.name.c_str(), nw_last_error());
         return;
-    if (!std::all_of(devices.begin(), devices.end(),
-                     [](const auto &d) { return d->shares_memory && has_attention(*d); }))
-        return;
-    for (const auto &device : devices)
-        device->type = GGML_BACKEND_DEVICE_TYPE_IGPU;
+    }
+    device.type =
+        is_integrated(device) ? GGML_BACKEND_DEVICE_TYPE_IGPU : GGML_BACKEND_DEVICE_TYPE_GPU;
 }
 
 void open_all(ggml_backend_reg_t reg) {
@@ -149,7 +156,9 @@ void open_all(ggml_backend_reg_t reg) {
     for (int i = 0; i < count; i++)
         if (auto device = open(reg, i))
             devices.push_back(std::move(device));
-    choose_types();
+    if (!wants_accelerators())
+        for (const auto &device : devices)
+            choose_type(*device);
     // Two devices may be given parts of a file that overlap, and HIP maps a page once.
     if (devices.size() == 1 && devices[0]->shares_memory)
         devices[0]->maps_files = can_map_files(*devices[0]);

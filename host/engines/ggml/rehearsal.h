@@ -15,9 +15,9 @@ namespace nw::engine {
 std::string rehearse(Device &, const std::function<nw_status()> &load,
                      const std::function<nw_status(void *stream)> &launch);
 
-// The answer for a node, remembered for nodes with the same op, parameters, types, shapes, strides
-// and alignments.
-std::string remembered(Device &, const ggml_tensor *node,
+// The answer of a map for a node, remembered for nodes with the same op, parameters, types, shapes,
+// strides and alignments.
+std::string remembered(Device &, const ggml_tensor *node, const void *map,
                        const std::function<std::string()> &answer);
 
 // Logs why a node is left to others: once for each op and reason.

@@ -179,7 +179,8 @@ nw_status make_turns(const Rotation &r, const float *factors, uint64_t *turns) {
 }
 
 std::string rope_refusal(Device &device, const ggml_tensor *op) {
-    return remembered(device, op, [&] { return ask(device, op); });
+    return remembered(device, op, reinterpret_cast<const void *>(map_rope),
+                      [&] { return ask(device, op); });
 }
 
 nw_status launch_rope(Queue &queue, const ggml_tensor *op, std::string &why) {
