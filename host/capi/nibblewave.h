@@ -1763,6 +1763,110 @@ NW_API nw_status nw_dense(nw_context *context, const nw_dense_op *product, void 
 
 /* Loads the kernels that such launches need, whatever their other members. Reads dtype only. */
 NW_API nw_status nw_dense_prepare(nw_context *context, const nw_dense_op *product);
+/* ---- state space models and linear attention ---- */
+
+/*
+ * The short convolution of each channel over tokens, of state space models and linear attention:
+ * GGML_OP_SSM_CONV, optionally with bias and SiLU
+ *
+ *     Y[i, t, c] = f(sum over j < taps of X[i, c, t + j] * W[c, j] + bias[c])
+ *     f(z) = z, with `silu` z / (1 + exp(-z))
+ *
+ * A row of X has the last taps - 1 inputs of the tokens before, then the tokens.
+ */
+typedef struct nw_ssm_conv_op {
+    size_t size;     /* sizeof(nw_ssm_conv_op); NW_SSM_CONV_OP_INIT sets it */
+    uint32_t taps;   /* 3, 4 or 9 */
+    int32_t silu;    /* 1: f is SiLU */
+    uint32_t b;      /* sequences, <= 65535 */
+    uint32_t n;      /* channels, <= 2^26 */
+    uint32_t tokens; /* of each sequence, <= 2^26 */
+
+    const float *x;    /* [b, N, tokens + taps - 1] */
+    const float *w;    /* [N, taps] */
+    const float *bias; /* [N], or null: 0 */
+    float *y;          /* [b, tokens, N] */
+
+    /* Bytes from sequence to sequence (_b), from channel to channel of x, from token to token of y:
+     * multiples of 4, < 2^32, where there are several. Those of x in any order, at least a row;
+     * each of y at least what it spans. */
+    uint64_t x_b, x_stride;
+    uint64_t y_b, y_stride;
+} nw_ssm_conv_op;
+
+#define NW_SSM_CONV_OP_INIT                                                                        \
+    { sizeof(nw_ssm_conv_op), 0, 0, 1, 0, 1, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_ssm_conv(nw_context *context, const nw_ssm_conv_op *conv, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads taps only. */
+NW_API nw_status nw_ssm_conv_prepare(nw_context *context, const nw_ssm_conv_op *conv);
+
+/*
+ * The gated delta rule of linear attention, as of Qwen3-Next and Qwen3.5; of Kimi Linear with a
+ * gate per channel
+ *
+ *     for tokens t in order, with S [d, d] the state of value head j of sequence i:
+ *     S = exp(g[i, t, j]) * S      u = beta[i, t, j] * (v[i, t, j] - S k[i, t, kj])
+ *     S = S + u k[i, t, kj]^T      o[i, t, j] = scale * S q[i, t, kj]
+ *     kj = j % hk, with `interleaved` j / (h / hk)
+ *     with vector_gate exp(g[i, t, j, c]) is the factor of column c of S
+ *
+ * Sequence i begins with row idx[i] of `state`; without idx with row i. Indices out of range are
+ * clamped to 0..states - 1. Slot s of new_state gets the state after all tokens but the last s, in
+ * row new_idx[i]; without new_idx in row i. Slots s >= tokens are not written. A sequence must not
+ * write a row that another one reads or writes. GGML_OP_GATED_DELTA_NET has o and new_state,
+ * contiguous, one behind the other.
+ */
+typedef struct nw_gated_delta_op {
+    size_t size;         /* sizeof(nw_gated_delta_op); NW_GATED_DELTA_OP_INIT sets it */
+    uint32_t d;          /* 16, 32, 64 or 128: size of heads */
+    int32_t vector_gate; /* 1: g has d elements per head */
+    int32_t interleaved; /* 1: consecutive value heads share a key head */
+    uint32_t b;          /* sequences, <= 65535 */
+    uint32_t tokens;     /* of each sequence, <= 2^26 */
+    uint32_t h, hk;      /* heads of v, and of q and k; h is a multiple of hk */
+    uint32_t slots;      /* states to keep of each sequence: 1, the last one */
+    uint32_t states;     /* rows of `state`; without idx at least b */
+    float scale;         /* finite; 1 / sqrt(d) as a rule */
+
+    const float *q;         /* [b, tokens, hk, d], 16-byte aligned */
+    const float *k;         /* [b, tokens, hk, d], 16-byte aligned */
+    const float *v;         /* [b, tokens, h, d], 16-byte aligned */
+    const float *g;         /* [b, tokens, h], or [b, tokens, h, d], 16-byte aligned */
+    const float *beta;      /* [b, tokens, h] */
+    const float *state;     /* [states, h, d, d], 16-byte aligned */
+    float *new_state;       /* [slots, b, h, d, d], 16-byte aligned; with new_idx [slots, states, h,
+                               d, d]; may be state itself with its stride; else, without indices,
+                               overlaps nothing */
+    float *o;               /* [b, tokens, h, d], 16-byte aligned */
+    const int32_t *idx;     /* [b], or null */
+    const int32_t *new_idx; /* [b], or null */
+
+    /* Bytes from one sequence (_b), token (_s) and head (_h) to the next, from state to state and
+     * from slot to slot, where there are several: multiples of 16, < 2^32. Those of q, k and v in
+     * any order, at least a row; each of the others at least what it spans. */
+    uint64_t q_b, q_s, q_h;
+    uint64_t k_b, k_s, k_h;
+    uint64_t v_b, v_s, v_h;
+    uint64_t o_b, o_s, o_h;
+    uint64_t state_stride, new_stride, slot_stride;
+} nw_gated_delta_op;
+
+#define NW_GATED_DELTA_OP_INIT                                                                     \
+    {                                                                                              \
+        sizeof(nw_gated_delta_op), 0, 0, 0, 1, 1, 0, 0, 1, 1, 1.0f, NULL, NULL, NULL, NULL, NULL,  \
+            NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_gated_delta_net(nw_context *context, const nw_gated_delta_op *delta,
+                                    void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads d and vector_gate
+ * only. */
+NW_API nw_status nw_gated_delta_net_prepare(nw_context *context, const nw_gated_delta_op *delta);
 
 /* ---- layouts ---- */
 
