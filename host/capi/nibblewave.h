@@ -1233,8 +1233,9 @@ NW_API nw_status nw_glu_prepare(nw_context *context, const nw_glu_op *glu);
  * Conversions: NW_F32 to NW_F16, NW_BF16 and NW_I32; NW_F16 to NW_F32 and NW_BF16; NW_BF16 to
  * NW_F32 and NW_F16; NW_I32 to NW_F32. Elements of one type are moved: both types are then NW_B8,
  * NW_B16, NW_B32 or NW_B64. f16 and bf16 are rounded to nearest even; i32 of f32 is rounded towards
- * 0, and saturated. Faster are rows of contiguous elements of equal shapes, and two contiguous
- * tensors. Other copies: x and y may span less than 2^32 bytes each.
+ * 0, and saturated. Faster are, of equal shapes, rows of contiguous elements, and of moves of 16
+ * and 32 bits and of NW_F32 to NW_F16 dimension 1 of x contiguous, 0 of y; and two contiguous
+ * tensors of any shapes. Other copies: x and y may span less than 2^32 bytes each.
  */
 typedef struct nw_copy_op {
     size_t size;                     /* sizeof(nw_copy_op); NW_COPY_OP_INIT sets it */

@@ -191,11 +191,30 @@ void each(Test &t, const Kernel &kernel) {
     check_case(t, kernel, {{.n = {64, 3, 65, 1}, .order = {2, 0, 1, 3}}, {.n = {64, 3, 65, 1}}});
 }
 
+void turned(Test &t, const Kernel &kernel) {
+    constexpr Sizes columns = {1, 0, 2, 3};
+    if (t.entry)
+        return check_case(t, kernel,
+                          {{.n = {65, 20, 1, 1}, .order = columns}, {.n = {65, 20, 1, 1}}});
+    check_case(t, kernel,
+               {{.n = {70, 131, 2, 1}, .order = {1, 0, 3, 2}, .pad = 6, .start = 1},
+                {.n = {70, 131, 2, 1}, .order = {0, 2, 1, 3}, .pad = 10, .start = 3}});
+    check_case(t, kernel, {{.n = {16, 64, 2, 3}, .order = columns}, {.n = {16, 64, 2, 3}}});
+    if (t.checkers)
+        return;
+    for (const u32 n : {16u, 63u, 64u, 65u, 129u})
+        check_case(t, kernel,
+                   {{.n = {n, 145 - n, 1, 2}, .order = columns, .pad = 2},
+                    {.n = {n, 145 - n, 1, 2}, .pad = 2}});
+}
+
 } // namespace
 
 CHECK_FAMILY(copy_tensor) {
     if (kernel.param("path") == "rows")
         rows(t, kernel);
+    else if (kernel.param("path") == "turns")
+        turned(t, kernel);
     else
         each(t, kernel);
 }
