@@ -18,9 +18,20 @@ MOST_NMSE = 5e-4  # that of one product in test-backend-ops
 PRODUCTS = "type_a=(q4_0|q8_0|q4_K|q6_K)"
 # Views of a cache, permuted as llama.cpp has them; and no mask.
 ATTENTIONS = "hsk=(64|128),hsv=(64|128),.*(kv=512,nb=(1|75),.*type_K=f16,.*permute=.0,2|kv=113,nb=3,mask=0,.*type_K=f16,)"
-BETWEEN = ("RMS_NORM", "ADD", "SUB", "MUL", "DIV", "SCALE", "ROPE", "REGLU", "GEGLU", "SWIGLU", "SWIGLU_OAI", "GEGLU_ERF", "GEGLU_QUICK")
+# Ops beside products and attention, and of each how many cases there are at least.
+BETWEEN = {
+    "RMS_NORM,NORM,L2_NORM,GROUP_NORM,SCALE,ADD_ID": 120,
+    "ADD,SUB,MUL,DIV": 100,
+    "ROPE": 60,
+    "REGLU,GEGLU,SWIGLU,SWIGLU_OAI,GEGLU_ERF,GEGLU_QUICK": 38,
+    "GET_ROWS,SET_ROWS,CPY,CONT,DUP,CONCAT,REPEAT": 400,
+    "SOFT_MAX,SUM,SUM_ROWS,MEAN,ARGMAX,ARGSORT,TOP_K": 200,
+    "SILU,GELU,SIGMOID,SOFTPLUS,TANH,EXP,RELU,NEG,XIELU,SQR,SQRT,SIN,COS,LOG,CLAMP,LEAKY_RELU": 80,
+    "RMS_NORM_MUL_ADD,RMS_NORM_MUL_ROPE": 20,
+}
 # Not 8192 tokens, nor pixels by the ten thousand; of ROPE two of its eight mixes of parameters.
 BETWEEN_SAMPLE = "^(?!.*(8192|1920|2560|262144|65536))(?!.*fs=1.000000,ef=0.746100)(?!.*fs=1.424500,ef=0.000000)"
+DENSE = "type_a=(f32|f16|bf16),type_b=f32,m=16,n=(1|8|9|16|17),k=256"
 COMPARE = """
 import numpy, sys
 got, want = (numpy.fromfile(name, numpy.float32).astype(float) for name in sys.argv[1:])
@@ -94,11 +105,15 @@ class Llama(unittest.TestCase):
 
     def test_its_test_of_products(self) -> None:
         self.pass_backend_ops("MUL_MAT,MUL_MAT_ID", PRODUCTS, 300)
+        for gfx in ("gfx1151", "gfx1030"):
+            with self.subTest(gfx=gfx):
+                self.pass_backend_ops("MUL_MAT", DENSE, 20, gfx)
 
     def test_its_test_of_what_stands_between(self) -> None:
         for gfx in ("gfx1151", "gfx1100", "gfx1030", "gfx1201"):
             with self.subTest(gfx=gfx):
-                self.pass_backend_ops(",".join(BETWEEN), BETWEEN_SAMPLE, 100, gfx)
+                for ops, least in BETWEEN.items():
+                    self.pass_backend_ops(ops, BETWEEN_SAMPLE, least, gfx)
 
     def test_its_test_of_attention(self) -> None:
         for gfx in ("gfx1151", "gfx1100"):

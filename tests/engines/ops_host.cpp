@@ -58,7 +58,9 @@ struct Layer {
             values.push_back(10 * i); // ggml's angles are off by 1e-7 of a position
         ggml_backend_tensor_set(positions, values.data(), 0, ggml_nbytes(positions));
     }
-    void set_factors(unsigned seed) { fill(factors, seed, 0.5f, 2); }
+    void set_factors(unsigned seed, float sign = 1) {
+        fill(factors, seed, sign < 0 ? -2 : 0.5f, sign < 0 ? -0.5f : 2);
+    }
     std::vector<float> compute(ggml_backend_t backend) {
         std::vector<float> out(static_cast<std::size_t>(ggml_nelements(y)));
         if (ggml_backend_graph_compute(backend, graph) != GGML_STATUS_SUCCESS)
@@ -85,7 +87,7 @@ void layer(ggml_backend_dev_t device, ggml_backend_dev_t cpu, bool factors_are_w
     Layer mine(device, factors_are_weights), theirs(cpu, factors_are_weights);
     const auto first = mine.compute(there.get()), want = theirs.compute(here.get());
     const bool right = same(first, want) && mine.compute(there.get()) == first;
-    mine.set_factors(7), theirs.set_factors(7);
+    mine.set_factors(7, -1), theirs.set_factors(7, -1);
     const auto other = mine.compute(there.get());
     const bool follows = same(other, theirs.compute(here.get())) && !same(other, first);
     mine.set_factors(3);
@@ -93,6 +95,17 @@ void layer(ggml_backend_dev_t device, ggml_backend_dev_t cpu, bool factors_are_w
     count(std::string(ggml_backend_dev_name(device)) + " a layer, factors are " +
               (factors_are_weights ? "weights" : "an input"),
           right && follows && back, "1e9 * NMSE " + std::to_string(1e9 * nmse(first, want)));
+}
+
+// llama.cpp writes no rows into a cache: a node without elements goes where the cache is, or the
+// scheduler aborts.
+void empty(ggml_backend_dev_t device) {
+    const ggml_context_ptr context(ggml_init({1 << 20, nullptr, true}));
+    ggml_tensor *const rows = ggml_new_tensor_2d(context.get(), GGML_TYPE_F32, 64, 4);
+    ggml_tensor *const none = ggml_view_2d(context.get(), rows, 64, 0, rows->nb[1], 0);
+    ggml_tensor *const copy = ggml_cpy(context.get(), none, none);
+    count(std::string(ggml_backend_dev_name(device)) + " a copy of nothing",
+          ggml_backend_dev_supports_op(device, copy));
 }
 
 // A program without the scheduler gives a graph whose last node has no kernel: nothing runs.
@@ -129,6 +142,7 @@ int main(int argc, char **argv) {
             continue;
         layer(device, cpu, true);
         layer(device, cpu, false);
+        empty(device);
         refused_whole(device);
     }
     return end_of_cases();

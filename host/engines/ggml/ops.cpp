@@ -182,7 +182,7 @@ bool reads_elsewhere(const Device &device, const ggml_tensor *node) {
 } // namespace
 
 bool supports(Device &device, const ggml_tensor *node) {
-    if (ggml_op_is_empty(node->op))
+    if (ggml_op_is_empty(node->op) || ggml_is_empty(node))
         return true;
     if (reads_elsewhere(device, node))
         return false;

@@ -58,6 +58,13 @@ nw_rope_model model_of(const Rotation &r, uint32_t pairs) {
     return out;
 }
 
+// Turns the other way round, of a pair whose factor is negative: the library's are positive. The
+// lowest two bits, the stream, stay.
+uint64_t reversed(uint64_t turns) {
+    constexpr uint64_t stream = 3;
+    return (0 - (turns & ~stream)) | (turns & stream);
+}
+
 // A vision model's frequencies begin again with each section.
 nw_status make_vision_turns(const Rotation &r, const float *factors, uint64_t *turns) {
     const uint32_t pairs = r.pairs_of_base();
@@ -73,6 +80,17 @@ nw_status make_vision_turns(const Rotation &r, const float *factors, uint64_t *t
         turns[pair] = made[index] | static_cast<unsigned>(stream_of(r, pair));
     }
     return NW_OK;
+}
+
+nw_status make_positive_turns(const Rotation &r, const float *factors, uint64_t *turns) {
+    if (r.is_vision())
+        return make_vision_turns(r, factors, turns);
+    std::vector<uint8_t> streams(r.pairs());
+    for (uint32_t pair = 0; pair < r.pairs(); pair++)
+        streams[pair] = static_cast<uint8_t>(stream_of(r, pair));
+    nw_rope_model model = model_of(r, r.pairs());
+    model.factors = factors, model.streams = streams.data();
+    return nw_rope_turns(&model, turns);
 }
 
 // What no turns express.
@@ -168,14 +186,16 @@ float Rotation::magnitude() const {
 }
 
 nw_status make_turns(const Rotation &r, const float *factors, uint64_t *turns) {
-    if (r.is_vision())
-        return make_vision_turns(r, factors, turns);
-    std::vector<uint8_t> streams(r.pairs());
-    for (uint32_t pair = 0; pair < r.pairs(); pair++)
-        streams[pair] = static_cast<uint8_t>(stream_of(r, pair));
-    nw_rope_model model = model_of(r, r.pairs());
-    model.factors = factors, model.streams = streams.data();
-    return nw_rope_turns(&model, turns);
+    if (!factors)
+        return make_positive_turns(r, nullptr, turns);
+    std::vector<float> sizes(factors, factors + r.pairs());
+    for (float &size : sizes)
+        size = std::fabs(size);
+    const nw_status status = make_positive_turns(r, sizes.data(), turns);
+    for (uint32_t pair = 0; status == NW_OK && pair < r.pairs(); pair++)
+        if (factors[pair] < 0)
+            turns[pair] = reversed(turns[pair]);
+    return status;
 }
 
 std::string rope_refusal(Device &device, const ggml_tensor *op) {
