@@ -120,3 +120,27 @@ TEST_CASE("what it refuses, by name, value and rule") {
     CHECK_EQ(nw_rms_norm(context, nullptr, nullptr), NW_INVALID_ARGUMENT);
     CHECK(norm.untouched());
 }
+
+TEST_CASE("nw_copy_prepare loads each kernel of two types, whatever the strides will be") {
+    const Context context;
+    const Stream stream;
+    const Memory x{65536}, y{65536};
+    nw_copy_op copy = NW_COPY_OP_INIT;
+    copy.x_type = copy.y_type = NW_B32;
+    copy.n0 = copy.n1 = copy.y_n0 = copy.y_n1 = 64;
+    copy.x = x.data, copy.y = y.data;
+    copy.y_s1 = 256;
+    NW_DONE(nw_copy_prepare(context, &copy));
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    struct Strides {
+        uint64_t x_s0, x_s1, y_s0;
+    };
+    for (const Strides &s : {Strides{4, 256, 4}, {256, 4, 4}, {512, 8, 4}}) {
+        copy.x_s0 = s.x_s0, copy.x_s1 = s.x_s1, copy.y_s0 = s.y_s0;
+        NW_DONE(nw_copy(context, &copy, stream));
+    }
+    Graph{stream};
+    copy.y_s0 = 0;
+    CHECK_EQ(nw_copy(context, &copy, stream), NW_INVALID_ARGUMENT);
+    CHECK_MESSAGE(said("elements of y would overlap"), nw_last_error());
+}
