@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands between a decoder's products, on each device of libggml-nibblewave beside ggml's CPU.
+// Ops between a decoder's products, on each device of libggml-nibblewave beside ggml's CPU.
 //     ops_host BACKENDS   paths of backend libraries, with ':' between
 // Prints a line for each case, and last `N passed, N failed`.
 #include <ggml-alloc.h>

@@ -12,7 +12,7 @@ int number_of(ggml_type type) {
                                     : int{NW_F32};
 }
 
-// What no operand of the call expresses.
+// A reason why no operands express the node; null if some do.
 const char *unfit(const ggml_tensor *node) {
     for (int i = 0; i < 2; i++) {
         const ggml_tensor *const t = node->src[i];

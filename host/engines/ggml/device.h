@@ -48,7 +48,7 @@ struct Device {
     std::map<uint32_t, std::string> attention; // the same for heads of attention
     std::set<std::string> said;                // reasons that were logged
 
-    // What libnibblewave said of nodes. See rehearsal.h.
+    // Answers of libnibblewave about nodes. See rehearsal.h.
     std::mutex rehearsing;
     hipStream_t rehearsal = nullptr;
     std::unordered_map<std::string, std::string> answers;

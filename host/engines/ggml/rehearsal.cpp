@@ -71,7 +71,7 @@ std::string rehearse(Device &device, const std::function<nw_status()> &load,
         return "HIP fails";
     if (load() != NW_OK)
         return nw_last_error();
-    // Of all modes this one restricts no other thread.
+    // The only mode that restricts no other thread.
     if (!succeeded(hip().hipStreamBeginCapture(device.rehearsal, hipStreamCaptureModeRelaxed),
                    "hipStreamBeginCapture"))
         return "HIP fails";

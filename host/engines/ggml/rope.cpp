@@ -11,7 +11,7 @@ namespace nw::engine {
 
 namespace {
 
-// Of a row of this many sections' pairs, where a pair is.
+// Position of a pair among the sections.
 struct Place {
     int section;
     int index; // in the section
@@ -93,7 +93,7 @@ nw_status make_positive_turns(const Rotation &r, const float *factors, uint64_t 
     return nw_rope_turns(&model, turns);
 }
 
-// What no turns express.
+// A reason why no turns express the node; null if some do.
 const char *unmapped(const Rotation &r, const ggml_tensor *op) {
     const ggml_tensor *const factors = op->src[2];
     if (r.mode != GGML_ROPE_TYPE_NORMAL && r.mode != GGML_ROPE_TYPE_NEOX && !r.has_streams())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What nw_rope_turns makes of a GGML_OP_ROPE's parameters and frequency factors, on the device:
-// once for each set of them.
+// Turns of a GGML_OP_ROPE's pairs on the device: nw_rope_turns makes them once for each set of
+// parameters and frequency factors.
 #pragma once
 #include <ggml.h>
 
