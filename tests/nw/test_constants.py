@@ -20,7 +20,7 @@ class Constants(unittest.TestCase):
 
     def test_every_row_of_the_tables_is_listed_with_its_note(self) -> None:
         said = {row["name"]: row for row in self.listed()["constants"]}
-        tables = [SOURCE / "host/sim/timing" / name for name in ("costs.inc", "core_costs.inc", "parts.inc")]
+        tables = [SOURCE / "host/sim/timing/constants" / name for name in ("costs.inc", "core_costs.inc", "parts.inc")]
         rows = re.findall(r"^(?:COST|FACT)\((\w+),", "".join(t.read_text() for t in tables), re.MULTILINE)
         self.assertEqual(sorted(said), sorted(rows))
         notes = {path.name[:5] for path in (SOURCE / "isa_notes").glob("T-*.md")}

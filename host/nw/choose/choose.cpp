@@ -51,10 +51,7 @@ struct Retimed {
 
 // Refused here: an op can't hold a text that no contract has.
 void need_type(const std::string &type) {
-    std::set<std::string> known;
-    for (const Kernel &kernel : kernels(targets().front().name))
-        if (const std::string of = kernel.param("type"); !of.empty())
-            known.insert(of);
+    const std::set<std::string_view> known(gguf_types.begin(), gguf_types.end());
     if (!known.contains(type))
         throw Error(fmt::format("type = {}: must be one of {}", type, fmt::join(known, ", ")));
 }
