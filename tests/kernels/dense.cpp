@@ -76,7 +76,7 @@ std::vector<i32> ids_of(Test &t, const Case &p) {
     return out;
 }
 
-// What the contracts allow. WMMA: activations are rounded, and infinities may become NaN.
+// Bounds that the contracts state. WMMA: activations are rounded, and infinities may become NaN.
 struct Allowed {
     f64 of_terms, of_largest = 0;
     bool wmma = false;
