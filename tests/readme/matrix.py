@@ -135,8 +135,8 @@ def card_lines(build: Path) -> list[str]:
 def table(manifest: dict) -> list[str]:
     families = library(manifest)
     ops = {name: manifest["families"][name]["op"] for name in families}
-    every = values([k for kernels in families.values() for k in kernels], "type")
     products = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: place(ops[name], families[name]))
+    every = values([k for name in products for k in families[name]], "type")
     out = ["| op | kernels | weights | group: zero points | activations | rows | " + " | ".join(CARDS.values()) + " |", "|" + "---|" * (6 + len(CARDS))]
     for name in products:
         op, kernels = ops[name], families[name]
