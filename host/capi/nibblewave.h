@@ -1737,7 +1737,8 @@ typedef struct nw_dense_op {
     uint32_t k;          /* elements of a row, 1..2^28 */
     uint32_t n2, n3;     /* matrices of c in each dimension, the inner first */
     uint32_t a_n2;       /* the same of a, whose outer dimension is n3; divides n2 */
-    uint32_t w_n2, w_n3; /* the same of w; without ids they divide n2 and n3, with ids w_n3 is 1 */
+    uint32_t w_n2, w_n3; /* the same of w; without ids they divide n2 and n3, with ids only the
+                            first of w_n3 counts */
 
     const float *a;     /* 4-byte aligned */
     const void *w;      /* 2-byte aligned; NW_F32: 4 */

@@ -25,7 +25,9 @@ thread_local u64 allocations = 0;
 
 constexpr std::string_view gfx = "gfx1151";
 
-Op decode(u32 n, u32 k) { return linear_w4a16(Dtype::bf16, 128, Zeros::eight, 1, n, k); }
+constexpr u64 rows = 8; // of which the table has several shapes
+
+Op decode(u32 n, u32 k) { return linear_w4a16(Dtype::bf16, 128, Zeros::eight, rows, n, k); }
 // A kind that isn't in any table.
 Op untuned(u32 n, u32 k) { return linear_w4a16(Dtype::f16, 64, Zeros::typed, 7, n, k); }
 
@@ -35,7 +37,7 @@ const Kernel &standard() { return cheapest(gfx, decode(4096, 4096)); }
 std::vector<Tuned> table() {
     std::vector<Tuned> out;
     for (const TunedRow &row : tuned_rows()) {
-        if (row.gfx != gfx || row.family != "decode_w4a16" || row.m != 1)
+        if (row.gfx != gfx || row.family != "decode_w4a16" || row.m != rows)
             continue;
         const Kernel *kernel = find_kernel(row.gfx, row.kernel);
         if (!kernel || !matches(*kernel, decode(row.shape.n, row.shape.k)))
