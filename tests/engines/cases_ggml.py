@@ -16,7 +16,7 @@ from pathlib import Path
 import sources
 from reported_faults import FAULTS
 
-MOST_MICROSECONDS = 3  # of the host, for a product, and for a node of a layer
+MOST_TIMES = 1.5  # host time of a product, or of a node of a layer, over that of nw_gguf_linear in the same run
 MOST_LAUNCHES = 26  # of a dense layer at one token
 HOST = {"NIBBLEWAVE_GGML_MEMORY": "host"}
 ACCEL = {"NIBBLEWAVE_GGML_TYPE": "accel"}
@@ -154,13 +154,13 @@ class Host(unittest.TestCase):
         figures = re.findall(r"(\d+) rows: ([\d.]+) us through ggml, ([\d.]+) us by nw_gguf_linear", done.stdout)
         self.assertEqual([rows for rows, _, _ in figures], ["1", "8", "32", "512"], done.stdout)
         print(done.stdout, end="")
-        for rows, through, _ in figures:
+        for rows, through, by_library in figures:
             with self.subTest(rows=rows):
-                self.assertLess(float(through), MOST_MICROSECONDS)
+                self.assertLess(float(through), MOST_TIMES * float(by_library))
         layer = re.search(r"a layer: (\d+) nodes, (\d+) launches, [\d.]+ us, ([\d.]+) us a node", done.stdout)
         assert layer, done.stdout
         self.assertLessEqual(int(layer[2]), MOST_LAUNCHES)
-        self.assertLess(float(layer[3]), MOST_MICROSECONDS)
+        self.assertLess(float(layer[3]), MOST_TIMES * float(figures[0][2]))
 
     def test_fork(self) -> None:
         said = self.run_cases("fork")
