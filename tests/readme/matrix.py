@@ -21,6 +21,8 @@ ACTIVATIONS = {
     "attention_masked": "f32",
 }  # fmt: skip  others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
+KINDS = ("Matrices of f32, f16, bf16", "Sparse attention", "Before products", "Between products")  # of families without a row
+CALLED_BEFORE = {"carrier_w4a16", "moe_align", "quantize_fp8", "quantize_rows"}
 CARDS = {"gfx10": "RDNA1, 2", "gfx11": "RDNA3, 3.5", "gfx12": "RDNA4"}  # by generation
 CHOSEN = ("mode", "dtype", "type", "group", "zeros", "d", "kv", "act")  # parameters that a caller gives
 
@@ -143,13 +145,30 @@ def table(manifest: dict) -> list[str]:
         cells = [OPERATIONS[op], linked(name), weights(op, kernels, every), details(kernels), ACTIVATIONS.get(op) or listed(values(kernels, "dtype")),
                  rows(name, op, kernels), *(has(generation, kernels) for generation in CARDS)]  # fmt: skip
         out.append("| " + " | ".join(cells) + " |")
-    others: dict[str, list[str]] = {}
-    for name in sorted(set(families) - set(products)):
+    rest = sorted(set(families) - set(products))
+    said = [f"{title}: {where_they_are([name for name in rest if kind_of(name, ops[name]) == title], families)}." for title in KINDS]
+    return [*out, "", f"GGUF: {listed(every)}. " + " ".join(said)]
+
+
+def kind_of(family: str, op: str) -> str:
+    return KINDS[0] if op == "dense" else KINDS[1] if family.startswith("attn_") else KINDS[2] if family in before_products() else KINDS[3]
+
+
+@functools.cache
+def before_products() -> set[str]:
+    """Families that a contract names in its [[before]]; and those that only callers launch before a product."""
+    contracts = [tomllib.loads(path.read_text()) for path in (ROOT / "asm").glob("*/*.toml")] + [tomllib.loads(path.read_text()) for path in (ROOT / "asm").glob("ops/*/op.toml")]
+    return {row["family"] for contract in contracts for row in contract.get("before", []) if "family" in row} | CALLED_BEFORE
+
+
+def where_they_are(names: list[str], families: dict[str, list[dict]]) -> str:
+    """Linked, by the generations that have them."""
+    by_place: dict[str, list[str]] = {}
+    for name in names:
         have = {generation: has(generation, families[name]) for generation in CARDS}
         where = "" if set(have.values()) == {"yes"} else ", ".join(CARDS[g] + (f" ({text})" if text != "yes" else "") for g, text in have.items() if text)
-        others.setdefault(where, []).append(linked(name))
-    prepare = "; ".join(", ".join(names) + (f" ({where})" if where else "") for where, names in others.items())
-    return [*out, "", f"GGUF: {listed(every)}. Other kernels: {prepare}."]
+        by_place.setdefault(where, []).append(linked(name))
+    return "; ".join(", ".join(links) + (f" ({where})" if where else "") for where, links in by_place.items())
 
 
 def lines(build: Path) -> list[str]:
