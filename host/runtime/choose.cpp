@@ -23,25 +23,17 @@ using Values = std::array<u64, most_matches>;
 // Tuned shapes for one number of rows, indexed for lookup at launch.
 struct TunedShapes {
     std::vector<Tuned> shapes;
-    std::vector<std::pair<f64, f64>> at; // log2 of their n and k
+    std::vector<LogShape> at; // where they are
 
     void add(const Tuned &shape) {
         shapes.push_back(shape);
-        at.emplace_back(std::log2(shape.n), std::log2(shape.k));
+        at.push_back(log_shape(shape.n, shape.k));
     }
-    // Ties: the shape added first.
     std::pair<const Tuned *, f64> nearest(u64 n, u64 k) const {
-        const f64 x = std::log2(n), y = std::log2(k);
-        f64 least = farthest * farthest;
-        const Tuned *found = nullptr;
-        for (u64 i = 0; i < at.size(); ++i) {
-            const f64 dx = at[i].first - x, dy = at[i].second - y, d = dx * dx + dy * dy;
-            if (d <= least && (!found || d < least)) {
-                least = d;
-                found = &shapes[i];
-            }
-        }
-        return {found, found ? std::sqrt(least) : 0};
+        const auto found = nearest_shape(at, log_shape(n, k));
+        if (!found)
+            return {nullptr, 0};
+        return {&shapes[found->index], found->distance};
     }
 };
 

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "runtime/catalogue.h"
+#include "runtime/nearest_shape.h"
 #include "runtime/op.h"
 
 namespace nw {
-
-// Largest distance to a tuned shape that is still used, in octaves of n and k.
-inline constexpr f64 farthest = 1;
 
 struct Choice {
     enum class Why : u8 { forced, tuned, near, untuned };
