@@ -14,15 +14,12 @@ nw_copy_op copy_into(const ggml_tensor *node, const ggml_tensor *x, Address at,
                      const int64_t (&from)[4]) {
     nw_copy_op out = nw_copy_op NW_COPY_OP_INIT;
     out.x_type = out.y_type = moved_as(ggml_type_size(x->type));
-    out.n0 = out.y_n0 = size(x, 0), out.n1 = out.y_n1 = size(x, 1);
-    out.n2 = out.y_n2 = size(x, 2), out.n3 = out.y_n3 = size(x, 3);
+    const Extent of_x = extent_of(x);
+    set_extents(of_x, {of_x.size, extent_of(node).stride}, out);
     char *y = at(node, node);
     for (int d = 0; d < 4; d++)
         y += from[d] * static_cast<int64_t>(node->nb[d]);
     out.x = at(node, x), out.y = y;
-    out.x_s0 = x->nb[0], out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s0 = node->nb[0], out.y_s1 = node->nb[1];
-    out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
     return out;
 }
 

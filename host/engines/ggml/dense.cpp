@@ -6,12 +6,6 @@ namespace nw::engine {
 
 namespace {
 
-int number_of(ggml_type type) {
-    return type == GGML_TYPE_F16    ? int{NW_F16}
-           : type == GGML_TYPE_BF16 ? int{NW_BF16}
-                                    : int{NW_F32};
-}
-
 // A reason why no operands express the node; null if some do.
 const char *unfit(const ggml_tensor *node) {
     for (int i = 0; i < 2; i++) {

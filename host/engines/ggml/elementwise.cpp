@@ -104,10 +104,10 @@ const char *map_scale(const ggml_tensor *node, Address at, nw_scale_op &out) {
     if (!is_f32(x) || !is_f32(node))
         return not_f32;
     if (!ggml_is_contiguous(x) || !ggml_is_contiguous(node))
-        return "a tensor is not contiguous";
+        return not_contiguous;
     const auto n = static_cast<uint64_t>(ggml_nelements(x));
     if (!fits(n))
-        return "the tensor has 2^32 or more elements";
+        return too_many;
     out = nw_scale_op NW_SCALE_OP_INIT;
     out.n = static_cast<uint32_t>(n);
     out.scale = parameter<float>(node, 0), out.bias = parameter<float>(node, 1);

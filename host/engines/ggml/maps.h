@@ -2,6 +2,7 @@
 // Nodes as operands of one call of libnibblewave. A map returns why its call can't be given the
 // node, or null. Whether the call takes the operands is for the library to say (rehearsal.h).
 #pragma once
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -16,6 +17,8 @@ inline constexpr const char *not_f32 = "a tensor is not f32";
 inline constexpr const char *transposed = "elements of a row are apart: make it contiguous";
 inline constexpr const char *uneven = "rows have no uniform stride: make them contiguous";
 inline constexpr const char *too_large = "a dimension has 2^32 or more elements";
+inline constexpr const char *too_many = "the tensor has 2^32 or more elements";
+inline constexpr const char *not_contiguous = "a tensor is not contiguous";
 
 inline bool fits(uint64_t size) { return size <= std::numeric_limits<uint32_t>::max(); }
 
@@ -29,6 +32,20 @@ inline bool fits(const ggml_tensor *t) {
 // A size of a tensor that fits().
 inline uint32_t size(const ggml_tensor *t, int dimension) {
     return static_cast<uint32_t>(t->ne[dimension]);
+}
+
+// The library's number of f32, f16, bf16 and i32; -1 for others.
+int number_of(ggml_type);
+
+// Sizes of x: elements of a row, and rows in three dimensions.
+template <class Op> void set_sizes(const ggml_tensor *x, Op &out) {
+    out.k = size(x, 0), out.n1 = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
+}
+
+// Strides of the rows of x and y in three dimensions.
+template <class Op> void set_strides(const ggml_tensor *x, const ggml_tensor *y, Op &out) {
+    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
+    out.y_s1 = y->nb[1], out.y_s2 = y->nb[2], out.y_s3 = y->nb[3];
 }
 
 // elementwise.cpp
@@ -59,6 +76,15 @@ const char *map_quantization(const ggml_tensor *node, Address, nw_set_rows_op &)
 const char *map_dequantization(const ggml_tensor *node, Address, nw_get_rows_op &);
 const char *map_get_rows(const ggml_tensor *node, Address, nw_get_rows_op &);
 const char *map_set_rows(const ggml_tensor *node, Address, nw_set_rows_op &);
+
+// Sizes and strides of a tensor as a copy has them; of blocks, whose rows are contiguous, in words
+// of 16 bits.
+struct Extent {
+    std::array<uint32_t, 4> size;
+    std::array<uint64_t, 4> stride;
+};
+Extent extent_of(const ggml_tensor *);
+void set_extents(const Extent &x, const Extent &y, nw_copy_op &);
 
 int moved_as(std::size_t bytes); // the type of elements that are moved; -1 for other sizes
 

@@ -19,11 +19,10 @@ const char *unfit(const ggml_tensor *node) {
 // Rows in three dimensions of both.
 template <class Op> void set_rows_of(const ggml_tensor *node, Address at, Op &out) {
     const ggml_tensor *const x = node->src[0];
-    out.k = size(x, 0), out.n1 = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
+    set_sizes(x, out);
     out.x = reinterpret_cast<const float *>(at(node, x));
     out.y = reinterpret_cast<float *>(at(node, node));
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_strides(x, node, out);
 }
 
 } // namespace
@@ -35,15 +34,12 @@ const char *map_soft_max(const ggml_tensor *node, Address at, nw_soft_max_op &ou
     out = nw_soft_max_op NW_SOFT_MAX_OP_INIT;
     set_rows_of(node, at, out);
     out.scale = parameter<float>(node, 0), out.max_bias = parameter<float>(node, 1);
+    out.mask_type = number_of(mask ? mask->type : GGML_TYPE_F32);
     if (mask) {
-        out.mask_type = NW_F32;
-        if (mask->type == GGML_TYPE_F16)
-            out.mask_type = NW_F16;
         out.mask = at(node, mask);
         out.mask_n2 = size(mask, 2), out.mask_n3 = size(mask, 3);
         out.mask_s = mask->nb[1], out.mask_h = mask->nb[2], out.mask_b = mask->nb[3];
-    } else
-        out.mask_type = NW_F32;
+    }
     if (sinks)
         out.sinks = reinterpret_cast<const float *>(at(node, sinks));
     return nullptr;
@@ -68,7 +64,7 @@ const char *map_group_norm(const ggml_tensor *node, Address at, nw_norm_rows_op 
     if (const char *const why = unfit(node))
         return why;
     if (!ggml_is_contiguous(x) || !ggml_is_contiguous(node))
-        return "a tensor is not contiguous";
+        return not_contiguous;
     if (groups < 1 || x->ne[2] % groups)
         return "groups have unequal numbers of channels";
     const int64_t length = x->ne[0] * x->ne[1] * (x->ne[2] / groups);
@@ -100,7 +96,7 @@ const char *map_sum(const ggml_tensor *node, Address at, nw_sum_rows_op &out) {
         return why;
     const auto elements = static_cast<uint64_t>(ggml_nelements(node->src[0]));
     if (!ggml_is_contiguous(node->src[0]))
-        return "the tensor is not contiguous";
+        return not_contiguous;
     if (!fits(elements))
         return too_large;
     out = nw_sum_rows_op NW_SUM_ROWS_OP_INIT;

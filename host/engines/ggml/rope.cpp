@@ -133,9 +133,7 @@ const char *map_rope(const ggml_tensor *op, Address at, nw_rope_op &out) {
     if (!fits(x))
         return too_large;
     out = nw_rope_op NW_ROPE_OP_INIT;
-    out.y_type = NW_F16;
-    if (is_f32(x))
-        out.y_type = NW_F32;
+    out.y_type = number_of(x->type);
     out.layout = r.mode == GGML_ROPE_TYPE_NORMAL ? NW_ROPE_NORMAL : NW_ROPE_NEOX;
     out.d = size(x, 0);
     out.n1 = size(x, 1), out.n2 = size(x, 2);
@@ -143,8 +141,7 @@ const char *map_rope(const ggml_tensor *op, Address at, nw_rope_op &out) {
     out.pairs = r.pairs(), out.streams = r.has_streams() ? 4 : 1, out.scale = r.magnitude();
     out.x = at(op, x), out.y = at(op, op);
     out.pos = reinterpret_cast<const int32_t *>(at(op, op->src[1]));
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = op->nb[1], out.y_s2 = op->nb[2], out.y_s3 = op->nb[3];
+    set_strides(x, op, out);
     return nullptr;
 }
 

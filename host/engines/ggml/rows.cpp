@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Copies, and rows by index.
-#include <array>
-
 #include "engines/ggml/maps.h"
 
 namespace nw::engine {
 
-namespace {
+Extent extent_of(const ggml_tensor *t) {
+    Extent out;
+    for (int d = 0; d < 4; d++)
+        out.size[d] = size(t, d), out.stride[d] = t->nb[d];
+    if (ggml_blck_size(t->type) > 1) {
+        out.size[0] = static_cast<uint32_t>(ggml_row_size(t->type, t->ne[0]) / 2);
+        out.stride[0] = 2;
+    }
+    return out;
+}
+
+void set_extents(const Extent &x, const Extent &y, nw_copy_op &out) {
+    out.n0 = x.size[0], out.n1 = x.size[1], out.n2 = x.size[2], out.n3 = x.size[3];
+    out.y_n0 = y.size[0], out.y_n1 = y.size[1], out.y_n2 = y.size[2], out.y_n3 = y.size[3];
+    out.x_s0 = x.stride[0], out.x_s1 = x.stride[1];
+    out.x_s2 = x.stride[2], out.x_s3 = x.stride[3];
+    out.y_s0 = y.stride[0], out.y_s1 = y.stride[1];
+    out.y_s2 = y.stride[2], out.y_s3 = y.stride[3];
+}
 
 int number_of(ggml_type type) {
     switch (type) {
@@ -22,26 +38,6 @@ int number_of(ggml_type type) {
         return -1;
     }
 }
-
-// Sizes and strides of a tensor as a copy has them; of blocks, whose rows are contiguous, in words
-// of 16 bits.
-struct Extent {
-    std::array<uint32_t, 4> size;
-    std::array<uint64_t, 4> stride;
-};
-
-Extent extent_of(const ggml_tensor *t) {
-    Extent out;
-    for (int d = 0; d < 4; d++)
-        out.size[d] = size(t, d), out.stride[d] = t->nb[d];
-    if (ggml_blck_size(t->type) > 1) {
-        out.size[0] = static_cast<uint32_t>(ggml_row_size(t->type, t->ne[0]) / 2);
-        out.stride[0] = 2;
-    }
-    return out;
-}
-
-} // namespace
 
 int moved_as(std::size_t bytes) {
     switch (bytes) {
@@ -81,16 +77,10 @@ const char *map_copy(const ggml_tensor *node, Address at, nw_copy_op &out) {
         out.x_type = out.y_type = blocks ? NW_B16 : moved_as(ggml_type_size(x->type));
     if (out.x_type < 0 || out.y_type < 0)
         return "no kernel converts these types";
-    const Extent from = extent_of(x), to = extent_of(node);
     if (blocks && !ggml_are_same_shape(x, node))
         return "quantized rows change their length";
-    out.n0 = from.size[0], out.n1 = from.size[1], out.n2 = from.size[2], out.n3 = from.size[3];
-    out.y_n0 = to.size[0], out.y_n1 = to.size[1], out.y_n2 = to.size[2], out.y_n3 = to.size[3];
+    set_extents(extent_of(x), extent_of(node), out);
     out.x = at(node, x), out.y = at(node, node);
-    out.x_s0 = from.stride[0], out.x_s1 = from.stride[1];
-    out.x_s2 = from.stride[2], out.x_s3 = from.stride[3];
-    out.y_s0 = to.stride[0], out.y_s1 = to.stride[1];
-    out.y_s2 = to.stride[2], out.y_s3 = to.stride[3];
     return nullptr;
 }
 
@@ -106,11 +96,10 @@ const char *map_dequantization(const ggml_tensor *node, Address at, nw_get_rows_
     if (!fits(x))
         return too_large;
     out = nw_get_rows_op NW_GET_ROWS_OP_INIT;
-    out.type = x->type, out.k = size(x, 0), out.x_rows = size(x, 1);
-    out.n1 = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
+    out.type = x->type, out.x_rows = size(x, 1);
+    set_sizes(x, out);
     out.x = at(node, x), out.y = reinterpret_cast<float *>(at(node, node));
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_strides(x, node, out);
     return nullptr;
 }
 
@@ -125,11 +114,11 @@ const char *map_quantization(const ggml_tensor *node, Address at, nw_set_rows_op
     if (!fits(x))
         return too_large;
     out = nw_set_rows_op NW_SET_ROWS_OP_INIT;
-    out.type = node->type, out.x_type = NW_F32, out.ids_type = NW_I32, out.k = size(x, 0);
-    out.n1 = out.y_rows = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
+    out.type = node->type, out.x_type = NW_F32, out.ids_type = NW_I32;
+    out.y_rows = size(x, 1);
+    set_sizes(x, out);
     out.x = at(node, x), out.y = at(node, node);
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_strides(x, node, out);
     return nullptr;
 }
 
@@ -144,8 +133,7 @@ const char *map_get_rows(const ggml_tensor *node, Address at, nw_get_rows_op &ou
     out.n1 = size(ids, 0), out.n2 = size(ids, 1), out.n3 = size(ids, 2);
     out.x = at(node, x), out.ids = reinterpret_cast<const int32_t *>(at(node, ids));
     out.y = reinterpret_cast<float *>(at(node, node));
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_strides(x, node, out);
     out.ids_s1 = ids->nb[0], out.ids_s2 = ids->nb[1], out.ids_s3 = ids->nb[2];
     return nullptr;
 }
@@ -162,11 +150,10 @@ const char *map_set_rows(const ggml_tensor *node, Address at, nw_set_rows_op &ou
     out.ids_type = NW_I64;
     if (ids->type == GGML_TYPE_I32)
         out.ids_type = NW_I32;
-    out.k = size(x, 0), out.n1 = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
+    set_sizes(x, out);
     out.y_rows = size(node, 1), out.ids_n2 = size(ids, 1), out.ids_n3 = size(ids, 2);
     out.x = at(node, x), out.ids = at(node, ids), out.y = at(node, node);
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_strides(x, node, out);
     out.ids_s1 = ids->nb[0], out.ids_s2 = ids->nb[1], out.ids_s3 = ids->nb[2];
     return nullptr;
 }

@@ -106,21 +106,18 @@ const char *map_unary(const ggml_tensor *node, Address at, nw_unary_op &out) {
     const bool one = ggml_is_contiguous(x) && ggml_is_contiguous(node);
     const auto elements = static_cast<uint64_t>(ggml_nelements(x));
     if (!fits(elements))
-        return "the tensor has 2^32 or more elements";
+        return too_many;
     out = nw_unary_op NW_UNARY_OP_INIT;
     out.function = function;
-    out.y_type = NW_F16;
-    if (is_f32(x))
-        out.y_type = NW_F32;
+    out.y_type = number_of(x->type);
     set_parameters(node, out);
     out.x = at(node, x), out.y = at(node, node);
     if (one) { // a row
         out.k = static_cast<uint32_t>(elements);
         return nullptr;
     }
-    out.k = size(x, 0), out.n1 = size(x, 1), out.n2 = size(x, 2), out.n3 = size(x, 3);
-    out.x_s1 = x->nb[1], out.x_s2 = x->nb[2], out.x_s3 = x->nb[3];
-    out.y_s1 = node->nb[1], out.y_s2 = node->nb[2], out.y_s3 = node->nb[3];
+    set_sizes(x, out);
+    set_strides(x, node, out);
     return nullptr;
 }
 
