@@ -30,7 +30,7 @@ struct Case {
     f32 scale = 1, max_bias = 0, size = 1;
     u64 pad = 0;          // elements between rows
     bool special = false; // rows with NaN and infinities
-    u32 hidden = 3;       // one of so many is hidden by the mask; 1: all
+    u32 hidden = 3;       // on average the mask hides one key of `hidden`; 1: all
 };
 
 struct Values {

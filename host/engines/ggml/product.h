@@ -14,8 +14,8 @@ std::string product_refusal(Device &, const ggml_tensor *op);
 // Logs why a weight of the device is left to others: once for each type and reason.
 void say_weight_refused(Device &, const ggml_tensor *op, const std::string &why);
 
-// Whether the node has so many rows that copying its weights, which the CPU has, costs less than
-// computing it there: 32, or the environment's GGML_OP_OFFLOAD_MIN_BATCH, as ggml's GPUs have it.
+// Whether the node has at least 32 rows, or GGML_OP_OFFLOAD_MIN_BATCH of them: copying its weights
+// from the CPU then costs less than computing it there. ggml's GPU backends have the same rule.
 bool is_worth_copying(const ggml_tensor *op);
 
 // Size of the workspace for a node that is not refused.

@@ -27,7 +27,7 @@ struct Rotation {
     int offset;
 };
 
-// Writes the turns of each pair. Factors: as many, or null.
+// Writes the turns of each pair. `factors`: one for each pair, or null.
 nw_status make_turns(const Rotation &, const float *factors, uint64_t *turns);
 
 } // namespace nw::engine
