@@ -33,6 +33,10 @@ void add_options(Command &app, Options &o, std::vector<std::string> &dtypes) {
             {.comma_separated = true});
     app.add("--device", &o.device,
             "auto, hip:N, sim:gfx1151, \"sim:6800 XT\" (default: $NIBBLEWAVE_DEVICE, then auto)");
+    app.add(
+        "--clock", &o.clock,
+        "simulated devices: HIPSIM_CLOCK, which is sustained, boost or MHz (host/sim/README.md)");
+    app.add("--power", &o.power, "simulated devices: HIPSIM_POWER, in W");
     app.add("--gfx", &o.gfx,
             "bench/run: build the kernels of these targets, comma-separated, or all "
             "(default: the kernels that the suite launches on the device)",
@@ -101,6 +105,10 @@ void settle(Options &o, const std::vector<std::string> &dtypes) {
 // --device "sim:6800 XT" is sim:gfx1030 with HIPSIM_PART: suites open devices by gfx, and ask what
 // its DRAM gives.
 void settle_part(Options &o) {
+    for (const auto &[name, value] :
+         {std::pair("HIPSIM_CLOCK", o.clock), {"HIPSIM_POWER", o.power}})
+        if (!value.empty())
+            setenv(name, value.c_str(), 1);
     if (!o.device.starts_with("sim:"))
         return;
     const std::string name = o.device.substr(4, o.device.find('?') - 4);

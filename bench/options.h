@@ -16,7 +16,7 @@ public:
 };
 
 struct Options {
-    std::string suite = "layer", model = "Qwen3-4B", device, json, html;
+    std::string suite = "layer", model = "Qwen3-4B", device, clock, power, json, html;
     std::vector<std::string> layers; // empty: all
     std::vector<std::string> gfx;    // whose kernels bench/run builds; empty: what the suite needs
     std::vector<std::string> tables; // of suite decode; empty: all, with --only the published one

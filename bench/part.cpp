@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/part.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -31,10 +32,23 @@ Bound dram_bound(std::string_view part) {
             bus};
 }
 
+// The clock of WMMA at its full rate (T-093); of a part without WMMA its clock.
+static f64 wmma_mhz(const std::vector<Constant> &constants) {
+    const f64 boost = value_of(constants, "shader_mhz"), limit = value_of(constants, "wmma_mhz");
+    return limit == 0 ? boost : std::min(boost, limit);
+}
+
 // FLOP/s of a part, at `macs` multiply-adds per SIMD and cycle.
 static f64 flops(const std::vector<Constant> &constants, const Target &target, f64 macs) {
     const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
-    return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
+    return simds * 2 * macs * wmma_mhz(constants) * 1e6;
+}
+
+std::string clock_text(std::string_view part) {
+    const std::vector<Constant> constants = part_constants(part);
+    const f64 boost = value_of(constants, "shader_mhz"), wmma = wmma_mhz(constants);
+    return wmma < boost ? fmt::format("{} MHz; WMMA at its full rate lowers it to {}", boost, wmma)
+                        : fmt::format("{} MHz", boost);
 }
 
 Peak product_peak(std::string_view part, Dtype dtype) {

@@ -30,6 +30,9 @@ struct Bound {
 };
 Bound dram_bound(std::string_view part);
 
+// "2900 MHz; WMMA at its full rate lowers it to 2420"
+std::string clock_text(std::string_view part);
+
 // Peak FLOP/s of products with f32 accumulation, from clock, units and cycles of an instruction,
 // and the instruction: WMMA if the target has it; else DOT2 of f16, or multiply-adds of f32 or of
 // mixed types.

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <stdexcept>
 
+#include "bench/part.h"
 #include "bench/result.h"
 #include "bench/temporary_folder.h"
 
@@ -67,10 +69,22 @@ void write_html(const std::string &path, const std::string &suite, const Result 
                             path));
 }
 
+// The simulated parts of these rows, each with its clock.
+void print_clocks(const Json &rows) {
+    std::set<std::string> parts;
+    for (const Json &row : rows)
+        if (const std::string name = row.value("part", row.value("gfx", "")); !name.empty())
+            parts.insert(name);
+    for (const std::string &part : parts)
+        fmt::print("\nClock of the {} (sim): {}\n", part, clock_text(part));
+}
+
 } // namespace
 
 bool run_and_write(const Options &o, const Shapes &shapes) {
     const Result result = run_suite(o, shapes);
+    if (result.device.starts_with("sim"))
+        print_clocks(result.rows);
     if (!o.html.empty())
         write_html(o.html, o.suite, result);
     if (!o.json.empty())

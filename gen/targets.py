@@ -28,7 +28,7 @@ PLAIN_PART_FACTS: dict[str, type] = {
     "product": str, "apu": bool, "wgps": int, "shader_mhz": int, "memory_mhz": int, "memory_bus_bits": int, "l2_size": int,
 }  # fmt: skip
 ESTIMATES = (  # each a number, which may be a guess or a fit
-    "shader_engines", "shader_arrays", "l0_size", "scalar_size", "instruction_size", "gl1_size", "l2_channels", "mall_size", "mall_gb_per_s",
+    "wmma_mhz", "power_w", "shader_engines", "shader_arrays", "l0_size", "scalar_size", "instruction_size", "gl1_size", "l2_channels", "mall_size", "mall_gb_per_s",
     "mall_latency", "dram_gb_per_s", "dram_efficiency", "dram_latency", "dram_channels", "dram_interleave", "dram_hash",
     "launch_overhead", "launch_gap", "packet_interval", "graph_gap", "graph_launch", "copy_overhead", "link_gb_per_s",
     "link_both_gb_per_s", "copy_gb_per_s",

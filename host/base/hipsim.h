@@ -28,8 +28,9 @@ int hipsimCloseDevice(int ordinal);
 int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user);
 
 /* Calls json(text, user) with the timing model's constants of a part, named as "8060S", or by gfx
- * as "gfx1151" (HIPSIM_PART, else its default part): {part, gfx, constants: [{name, section, value,
- * unit, origin, likely_low, likely_high, note, lowest, highest, what}]}, as nw constants --json. */
+ * as "gfx1151" (HIPSIM_PART, else its default part), at the clock of HIPSIM_CLOCK: {part, gfx,
+ * constants: [{name, section, value, unit, origin, likely_low, likely_high, note, lowest, highest,
+ * what}]}, as nw constants --json. */
 int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user);
 
 /* Reason why this thread's last call of these failed; else why HIP has no device, if a HIPSIM_*

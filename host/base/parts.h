@@ -15,6 +15,7 @@ struct Part {
     u32 wgps;                            // of two compute units each
     u32 shader_mhz, memory_mhz, memory_bus_bits;
     u32 l2_size; // bytes
+    Estimate wmma_mhz, power_w;
     Estimate shader_engines, shader_arrays, l0_size, scalar_size, instruction_size, gl1_size,
         l2_channels;
     Estimate mall_size, mall_gb_per_s, mall_latency;

@@ -73,6 +73,7 @@ void add_launch_options(Command &command, LaunchOptions &o) {
     command.add("--part", &o.part,
                 "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
     command.add("--profile", &o.profile, "File of measured constants, as HIPSIM_PROFILE");
+    add_clock_options(command, o.clock, o.power);
     command.add("--repeat", &o.repeat, "Number of consecutive launches; the last one is reported",
                 {.range = {1, 1'000'000}, .show_default = true});
     command.add("--max-insts", &o.max_insts,
@@ -97,6 +98,7 @@ struct Launch::Impl {
         auto costs = sim::timing::costs_for(gfx);
         if (!o.profile.empty())
             apply_profile(o.profile, part, costs);
+        apply_clock(o.clock, o.power, part);
         device = sim::find_device(gfx);
         program = load_code(o.file, gfx);
         const auto image = program->image();

@@ -12,7 +12,7 @@
 namespace nw::cli {
 
 struct LaunchOptions : KernelOptions {
-    std::string part, profile;
+    std::string part, profile, clock, power;
     u32 repeat = 1;
     u64 max_insts = 0;
     bool exact = false;

@@ -32,4 +32,23 @@ void apply_profile(const std::string &path, Part &part, sim::timing::Costs &cost
                                 path, profile.part, part.name, profile.part));
 }
 
+void add_clock_options(Command &command, std::string &clock, std::string &power) {
+    command.add("--clock", &clock,
+                "Shader clock: sustained (default: what WMMA lowers where the part's rated power "
+                "limits it), boost, or MHz, which are held");
+    command.add("--power", &power, "Power limit in W, in place of the rated one");
+}
+
+void apply_clock(const std::string &clock, const std::string &power, Part &part) {
+    const auto from = [](std::string_view option, const std::string &value, auto set) {
+        try {
+            set();
+        } catch (const Error &error) {
+            throw Error(fmt::format("{} {}: {}", option, value, error.what()));
+        }
+    };
+    from("--power", power, [&] { set_power(part, power); });
+    from("--clock", clock, [&] { set_clock(part, clock, !power.empty()); });
+}
+
 } // namespace nw::cli

@@ -35,6 +35,11 @@ def manifest() -> list[dict]:
     return json.loads((HSACO / "manifest.json").read_text())["kernels"]
 
 
+def simd_cycles(part: dict[str, float], unit: str) -> float:
+    """Cycles of all SIMDs in a microsecond of which this unit is always busy."""
+    return 4 * part["wgps"] * part["wmma_mhz" if unit == "wmma" else "shader_mhz"]
+
+
 @functools.cache
 def kernels() -> dict[str, dict]:
     return {row["symbol"]: row for row in manifest() if row["gfx"] == GFX}
@@ -114,7 +119,6 @@ class Runs(Folder):
     def test_what_a_bound_is(self) -> None:
         told = json.loads(nw("constants", "--json", "--part", "8060S").stdout)["constants"]
         part = {row["name"]: row["value"] for row in told}
-        cycles_per_us = 4 * part["wgps"] * part["shader_mhz"]
         for m, unit, cycles in [(1, "dot4", 256 * 512 / 128), (16, "wmma", 256 * 512 / 256 * part["wmma_f16_interval"]),
                                 (17, "wmma", 2 * 256 * 512 / 256 * part["wmma_f16_interval"])]:  # fmt: skip
             with self.subTest(m=m):
@@ -123,7 +127,7 @@ class Runs(Folder):
                 self.assertEqual(list(parts), ["launch", "memory", unit])
                 self.assertEqual(metrics["bytes"], 256 * 512 // 256 * 144)
                 self.assertAlmostEqual(parts["memory"], metrics["bytes"] / (1000 * part["dram_gb_per_s"] * part["dram_efficiency"]))
-                self.assertAlmostEqual(parts[unit], cycles / cycles_per_us)
+                self.assertAlmostEqual(parts[unit], cycles / simd_cycles(part, unit))
                 self.assertAlmostEqual(metrics["bound_us"], part["launch_overhead"] + max(parts["memory"], parts[unit]))
                 self.assertEqual(metrics["bound"], "memory" if parts["memory"] > parts[unit] else unit)
                 self.assertAlmostEqual(metrics["tflops"], 2 * m * 256 * 512 / metrics["time_us"] / 1e6)
@@ -155,7 +159,8 @@ class Runs(Folder):
             self.assertEqual((w["n"], w["k"]), (n, k))
             self.assertEqual(metrics["bytes"], w["experts_met"] * n * k // 256 * 144)
             self.assertAlmostEqual(metrics["tflops"], 2 * 2 * w["m"] * n * k / metrics["time_us"] / 1e6)
-            cycles_per_us, unit = 4 * part["wgps"] * part["shader_mhz"], "dot4" if w["m"] == 1 else "wmma"
+            unit = "dot4" if w["m"] == 1 else "wmma"
+            cycles_per_us = simd_cycles(part, unit)
             self.assertEqual(list(metrics["bounds_us"]), ["launch", "memory", unit])
             if unit == "dot4":
                 self.assertAlmostEqual(metrics["bounds_us"][unit], 2 * n * k / 128 / cycles_per_us)
@@ -247,7 +252,7 @@ class AttentionRuns(Folder):
         flop = 4 * 16 * 128 * 1536 * 1537 / 2
         self.assertAlmostEqual(forward["metrics"]["tflops"], flop / forward["metrics"]["time_us"] / 1e6)
         cycles = flop / (2 * 16**3) * part["wmma_f16_interval"]
-        self.assertAlmostEqual(forward["metrics"]["bounds_us"]["wmma"], cycles / (4 * part["wgps"] * part["shader_mhz"]))
+        self.assertAlmostEqual(forward["metrics"]["bounds_us"]["wmma"], cycles / simd_cycles(part, "wmma"))
         self.assertTrue(0.5 < listed["workload"]["density"] < 1, listed["workload"]["density"])  # 2 + 4 of 12 blocks are forced, all for the last two
         self.assertAlmostEqual(listed["metrics"]["bounds_us"]["wmma"],
                                listed["workload"]["density"] * forward["metrics"]["bounds_us"]["wmma"])  # fmt: skip

@@ -88,13 +88,13 @@ private:
 
     void summary() {
         const sim::Dispatch &d = launch_.dispatch();
-        add("<dl><dt>time</dt><dd>{:.2f} µs, {} cycles at {} "
+        add("<dl><dt>time</dt><dd>{:.2f} µs, {} cycles at {:.0f} "
             "MHz</dd><dt>limiter</dt><dd>{}</dd><dt>launch</dt><dd>grid {} × {} × {}, block {} × "
             "{} × {}, {:.1f} waves per SIMD</dd><dt>timed</dt><dd>{} of {} workgroups, {} waves, "
             "{} instructions</dd><dt>wave cycles</dt><dd>{}, {} of them stalled</dd></dl>\n",
-            r_.time_us, r_.cycles, launch_.part().shader_mhz, escape(r_.limiter), d.grid.x,
-            d.grid.y, d.grid.z, d.block.x, d.block.y, d.block.z, r_.occupancy, r_.groups_timed,
-            r_.groups, r_.waves, a_.total.issued, a_.total.cycles(), a_.total.lost);
+            r_.time_us, r_.cycles, r_.mhz, escape(r_.limiter), d.grid.x, d.grid.y, d.grid.z,
+            d.block.x, d.block.y, d.block.z, r_.occupancy, r_.groups_timed, r_.groups, r_.waves,
+            a_.total.issued, a_.total.cycles(), a_.total.lost);
     }
 
     void key() {

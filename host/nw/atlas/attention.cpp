@@ -73,7 +73,7 @@ AtlasBound bound_of(const AtlasPart &p, const Work &work) {
     out.memory = p.dram_us(work.bytes);
     out.unit = "wmma";
     out.arithmetic = work.flop / flop_of_wmma * p.costs.wmma_f16_interval /
-                     (p.part.wgps * simds_of_wgp * p.part.shader_mhz);
+                     (p.part.wgps * simds_of_wgp * p.part.mhz_under(1));
     return out;
 }
 

@@ -157,7 +157,8 @@ AtlasWork atlas_work(const AtlasJob &job) {
 // WMMA takes rows sixteen at a time; dot4 four products a lane.
 AtlasBound product_bound(const AtlasPart &p, const AtlasWork &work) {
     constexpr f64 simds_of_wgp = 4, lanes = 32, products = 4;
-    const f64 per_us = p.part.wgps * simds_of_wgp * p.part.shader_mhz; // cycles of SIMDs
+    const f64 mhz = work.wmma ? p.part.mhz_under(1) : p.part.shader_mhz;
+    const f64 per_us = p.part.wgps * simds_of_wgp * mhz; // cycles of SIMDs
     AtlasBound out;
     out.launch = p.part.launch_overhead;
     out.memory = p.dram_us(work.bytes);

@@ -203,7 +203,7 @@ private:
 std::string plain_name(std::string name) {
     for (std::string_view end : {" [clone .kd]", ".kd"})
         if (name.ends_with(end) && name.size() > end.size())
-            name.resize(name.size() - end.size());
+            name.erase(name.size() - end.size());
     return name;
 }
 

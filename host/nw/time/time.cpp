@@ -126,6 +126,13 @@ void print_sample(const Result &r) {
     row("workgroups", text);
 }
 
+std::string clock_text(const Result &r, const sim::timing::Part &part) {
+    return r.mhz < part.shader_mhz
+               ? fmt::format("{:.0f} MHz, which WMMA busy for {:.0f} % sustains; boost {} MHz",
+                             r.mhz, 100 * r.use.wmma, part.shader_mhz)
+               : fmt::format("{} MHz", part.shader_mhz);
+}
+
 std::string dim(const sim::Dim3 &d) { return fmt::format("{},{},{}", d.x, d.y, d.z); }
 
 void print(const Options &o, const Launch &launch, const sim::timing::Timing::Timed &timed,
@@ -138,6 +145,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
                o.verbose ? "" : " -v: caches, units, each reason to wait.");
     row("time", fmt::format("{:.2f} us, of which {:.2f} us launch overhead", r.time_us,
                             launch.part().launch_overhead));
+    row("clock", clock_text(r, launch.part()));
     if (!r.draws_us.empty()) {
         const auto [low, high] = sim::timing::bounds(r.time_us, r.draws_us);
         row("", fmt::format("{:.2f} to {:.2f} us in {} draws of the constants", low, high,
@@ -159,7 +167,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
     print_stalls(r, o.verbose);
     print_sample(r);
     if (o.verbose) {
-        row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
+        row("cycles", fmt::format("{}", r.cycles));
         print_utilization(launch, r);
         print_caches(r);
     }

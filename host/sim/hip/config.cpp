@@ -50,8 +50,8 @@ struct Value {
 };
 
 constexpr std::string_view setting_names[] = {
-    "timing",  "check",     "math", "choices",     "part", "profile", "stats",
-    "threads", "max_insts", "dump", "uncertainty", "cold", "warm"};
+    "timing",    "check", "math",        "choices", "part", "profile", "stats", "threads",
+    "max_insts", "dump",  "uncertainty", "cold",    "warm", "clock",   "power"};
 
 class Settings {
 public:
@@ -188,6 +188,32 @@ sim::timing::Part part_of(const Value &list, std::string_view gfx) {
     return *sim::timing::default_part(gfx);
 }
 
+void set_clock(sim::timing::Part &part, const Settings &settings) {
+    const Value clock = settings("clock", "HIPSIM_CLOCK"),
+                power = settings("power", "HIPSIM_POWER");
+    const auto from = [](const Value &value, auto set) {
+        try {
+            set(value.text);
+        } catch (const Error &error) {
+            throw value.error(error.what());
+        }
+    };
+    from(power, [&](auto text) { sim::timing::set_power(part, text); });
+    from(clock, [&](auto text) { sim::timing::set_clock(part, text, !power.text.empty()); });
+}
+
+// False when the profile is for another part.
+bool add_profile(TimedPart &timed, const Value &path) {
+    if (path.text.empty())
+        return true;
+    const auto profile = sim::timing::read_profile(std::string(path.text));
+    const bool used = sim::timing::apply(profile, timed.part, timed.costs);
+    if (!used && !path.of_environment)
+        throw path.error(fmt::format("it is of the part {}, the device is the part {}",
+                                     profile.part, timed.part.name));
+    return used;
+}
+
 // Facts of the part, and its timing model where launches are timed. False when the profile is for
 // another part.
 bool add_part(DeviceConfig &device, const Settings &settings) {
@@ -197,14 +223,8 @@ bool add_part(DeviceConfig &device, const Settings &settings) {
     if (device.timing == TimingMode::off)
         return true;
     device.timed = TimedPart{part, sim::timing::costs_for(gfx)};
-    const Value path = settings("profile", "HIPSIM_PROFILE");
-    if (path.text.empty())
-        return true;
-    const auto profile = sim::timing::read_profile(std::string(path.text));
-    const bool used = sim::timing::apply(profile, device.timed->part, device.timed->costs);
-    if (!used && !path.of_environment)
-        throw path.error(fmt::format("it is of the part {}, the device is the part {}",
-                                     profile.part, device.timed->part.name));
+    const bool used = add_profile(*device.timed, settings("profile", "HIPSIM_PROFILE"));
+    set_clock(device.timed->part, settings);
     return used;
 }
 
@@ -282,6 +302,11 @@ DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
 
 sim::timing::Part part_of_gfx(std::string_view gfx) {
     return part_of({"HIPSIM_PART", variable("HIPSIM_PART"), true}, gfx);
+}
+
+sim::timing::Part at_clock(sim::timing::Part part) {
+    set_clock(part, Settings());
+    return part;
 }
 
 Config read_config() {

@@ -52,6 +52,8 @@ std::vector<DeviceConfig> read_devices(); // of HIPSIM_ARCH
 
 // Of HIPSIM_PART the one with this gfx, else the usual one. Throws nw::Error for an unknown name.
 sim::timing::Part part_of_gfx(std::string_view gfx);
+// The part at the clock of HIPSIM_CLOCK and HIPSIM_POWER.
+sim::timing::Part at_clock(sim::timing::Part part);
 
 // "gfx1151?timing=on&check=wait,init", or a part's name for the gfx. Precedence: `spec`, then
 // HIPSIM_*, then `defaults`

@@ -56,6 +56,7 @@ struct Utilization {
 struct Result {
     u64 cycles = 0;            // from the first wave's start to the last one's end, extrapolated
     f64 time_us = 0;           // with launch overhead
+    f64 mhz = 0;               // the shader clock that these cycles ran at
     std::vector<f64> draws_us; // the same under each draw of the constants (draws.h), if any
     std::string limiter;       // "dram", "l2", "valu", "wmma", "lds", "issue", "latency"
     f64 occupancy = 0;         // waves per SIMD that have a slot, while the kernel ran

@@ -89,9 +89,11 @@ struct Model {
         r.dram_write = static_cast<f64>(r.memory.dram_write);
         r.limiter = limiter(r, part);
         r.use = utilization(r, part);
+        r.mhz = part.mhz_under(r.use.wmma);
+        r.use.dram *= r.mhz / part.shader_mhz;
         r.slots = std::min(1.0, static_cast<f64>(r.groups) / std::max(1u, o.resident));
         o.generations.add_left_out(r);
-        r.time_us = static_cast<f64>(r.cycles) / part.shader_mhz + part.launch_overhead;
+        r.time_us = static_cast<f64>(r.cycles) / r.mhz + part.launch_overhead;
         return r;
     }
 };

@@ -60,7 +60,7 @@ int hipsimPartConstants(const char *part, void (*json)(const char *text, void *u
         const Part *named = find_part(part);
         if (!named && !default_part(part))
             throw nw::Error(std::string(part) + ": the model of time has no such part");
-        const Part found = named ? *named : part_of_gfx(part);
+        const Part found = at_clock(named ? *named : part_of_gfx(part));
         json(constants_json(found, costs_for(found.gfx)).c_str(), user);
     });
 }

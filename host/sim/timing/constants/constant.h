@@ -21,6 +21,7 @@ using line = u32; // bytes, a power of two
 using count = u32;
 using kind = u32;
 using mhz = u32;
+using watts = f64;
 using ratio = f64;
 using ns = f64;
 using us = f64;

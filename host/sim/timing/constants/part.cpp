@@ -2,7 +2,11 @@
 #include "sim/timing/constants/part.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/parts.h"
 
 namespace nw::sim::timing {
@@ -82,5 +86,58 @@ std::vector<Constant> constants(const Part &part) {
 }
 
 std::span<const Field<Part>> part_fields() { return fields; }
+
+// Power of a unit is its rate, the clock times the share, times the square of a voltage that rises
+// with the clock.
+f64 Part::mhz_under(f64 wmma_share) const {
+    const f64 boost = shader_mhz;
+    return wmma_mhz == 0 ? boost
+                         : std::min(boost, wmma_mhz / std::cbrt(std::max(wmma_share, 1e-3)));
+}
+
+namespace {
+
+u32 number_of(std::string_view text, std::string_view rule) {
+    u32 number = 0;
+    const char *const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error != std::errc{} || end != last)
+        throw Error(std::string(rule));
+    return number;
+}
+
+} // namespace
+
+void set_power(Part &part, std::string_view text) {
+    if (text.empty())
+        return;
+    if (part.wmma_mhz == 0)
+        throw Error(fmt::format("the model limits the clock of WMMA alone, which the {} does not "
+                                "have: set the clock",
+                                part.name));
+    const f64 least = std::floor(part.power_w / 5), most = std::floor(part.power_w * 1.5);
+    const std::string rule = fmt::format("the {}'s power is a number from {} to {} W; it is rated "
+                                         "for {}",
+                                         part.name, least, most, part.power_w);
+    const f64 watts = number_of(text, rule);
+    if (watts < least || watts > most)
+        throw Error(rule);
+    part.wmma_mhz = static_cast<u32>(std::lround(part.wmma_mhz * std::cbrt(watts / part.power_w)));
+}
+
+void set_clock(Part &part, std::string_view text, bool is_limited) {
+    if (text.empty() || text == "sustained")
+        return;
+    const u32 least = part.shader_mhz / 5, most = part.shader_mhz * 5 / 4;
+    const std::string rule = fmt::format("the {}'s clock is sustained, boost, which is {} MHz, or "
+                                         "a number from {} to {} MHz",
+                                         part.name, part.shader_mhz, least, most);
+    const u32 mhz = text == "boost" ? part.shader_mhz : number_of(text, rule);
+    if (mhz < least || mhz > most)
+        throw Error(rule);
+    part.shader_mhz = mhz;
+    if (!is_limited)
+        part.wmma_mhz = 0;
+}
 
 } // namespace nw::sim::timing

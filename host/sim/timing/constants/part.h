@@ -26,6 +26,9 @@ struct Part {
     u32 cus() const { return wgps * 2; }
     ChannelHash dram_channel_hash() const { return static_cast<ChannelHash>(dram_hash); }
     f64 cycles_of_ns(f64 ns) const { return ns * shader_mhz / 1000; }
+    // The shader clock, in MHz, of a launch in which WMMA is busy for this share of the time
+    // (T-093).
+    f64 mhz_under(f64 wmma_share) const;
 };
 
 std::span<const Part> parts();                // the first one of a gfx is its default
@@ -36,5 +39,12 @@ const Part *default_part(std::string_view gfx);
 // its value.
 std::vector<Constant> constants(const Part &part);
 std::span<const Field<Part>> part_fields();
+
+// What settings and options of this name say; an empty text changes nothing. All throw nw::Error
+// with the rule, for a value of another form or outside the part's range.
+void set_power(Part &part, std::string_view watts); // in place of power_w: moves wmma_mhz
+// "sustained", which is within the power; "boost", or a clock in MHz that is held: without a limit
+// of power, unless one `is_limited` by set_power().
+void set_clock(Part &part, std::string_view clock, bool is_limited);
 
 } // namespace nw::sim::timing

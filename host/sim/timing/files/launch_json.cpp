@@ -71,6 +71,7 @@ void add_times(Json &line, const Result &r, const RunStats &stats) {
     line["label"] = "sim";
     line["cycles"] = r.cycles;
     line["time_us"] = r.time_us;
+    line["mhz"] = r.mhz;
     if (!r.draws_us.empty()) {
         const auto [low, high] = bounds(r.time_us, r.draws_us);
         line["time_low_us"] = low;

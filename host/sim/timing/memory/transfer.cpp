@@ -47,7 +47,7 @@ Work transfer_work(const Part &part, Transfer kind, u64 bytes) {
 }
 
 Work kernel_work(const Part &part, const Result &result) {
-    Work work{static_cast<f64>(result.cycles) / part.shader_mhz, {}};
+    Work work{static_cast<f64>(result.cycles) / result.mhz, {}};
     const Utilization &use = result.use;
     share(work, Shared::slots) = result.slots;
     share(work, Shared::valu) = use.valu;
