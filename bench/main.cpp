@@ -13,6 +13,7 @@
 #include "bench/report.h"
 #include "hip/failure.h"
 #include "hip/hip.h"
+#include "measure/clock.h"
 #include "measure/draws.h"
 
 namespace nw::bench {
@@ -105,10 +106,6 @@ void settle(Options &o, const std::vector<std::string> &dtypes) {
 // --device "sim:6800 XT" is sim:gfx1030 with HIPSIM_PART: suites open devices by gfx, and ask what
 // its DRAM gives.
 void settle_part(Options &o) {
-    for (const auto &[name, value] :
-         {std::pair("HIPSIM_CLOCK", o.clock), {"HIPSIM_POWER", o.power}})
-        if (!value.empty())
-            setenv(name, value.c_str(), 1);
     if (!o.device.starts_with("sim:"))
         return;
     const std::string name = o.device.substr(4, o.device.find('?') - 4);
@@ -122,6 +119,7 @@ void settle_part(Options &o) {
 void run(Options o) {
     const Suite &suite = suite_of(o.suite);
     check_options(suite, o);
+    set_simulated_clock(o.clock, o.power);
     settle_part(o);
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for

@@ -7,6 +7,7 @@
 
 #include "base/targets.h"
 #include "hip/hip.h"
+#include "measure/clock.h"
 
 namespace nw::bench {
 
@@ -46,9 +47,7 @@ static f64 flops(const std::vector<Constant> &constants, const Target &target, f
 
 std::string clock_text(std::string_view part) {
     const std::vector<Constant> constants = part_constants(part);
-    const f64 boost = value_of(constants, "shader_mhz"), wmma = wmma_mhz(constants);
-    return wmma < boost ? fmt::format("{} MHz; WMMA at its full rate lowers it to {}", boost, wmma)
-                        : fmt::format("{} MHz", boost);
+    return nw::clock_text(value_of(constants, "shader_mhz"), value_of(constants, "wmma_mhz"));
 }
 
 Peak product_peak(std::string_view part, Dtype dtype) {

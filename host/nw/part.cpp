@@ -33,9 +33,10 @@ void apply_profile(const std::string &path, Part &part, sim::timing::Costs &cost
 }
 
 void add_clock_options(Command &command, std::string &clock, std::string &power) {
-    command.add("--clock", &clock,
-                "Shader clock: sustained (default: what WMMA lowers where the part's rated power "
-                "limits it), boost, or MHz, which are held");
+    command.add(
+        "--clock", &clock,
+        "Shader clock of the simulated part: sustained (default: boost, lower where WMMA is so "
+        "busy that the rated power limits it), boost, or MHz, which are held");
     command.add("--power", &power, "Power limit in W, in place of the rated one");
 }
 

@@ -98,15 +98,22 @@ def kill_group(process: subprocess.Popen) -> None:
     process.wait()
 
 
+def crowd() -> float:
+    """How many processes want a CPU for each that there is; at least 1."""
+    return max(1.0, os.getloadavg()[1] / (os.cpu_count() or 1))
+
+
 def wait(process: subprocess.Popen, timeout: float) -> None:
-    """Also ends when tests/run is gone: between it and this process are ninja and a shell, which don't pass on that they died."""
-    runner, end = os.environ.get("NW_RUNNER"), time.monotonic() + timeout
+    """`timeout` is of a machine that has nothing else to do. Also ends when tests/run is gone: between it and this process are ninja
+    and a shell, which don't pass on that they died."""
+    runner, begin = os.environ.get("NW_RUNNER"), time.monotonic()
     while True:
         try:
-            process.wait(min(1.0, max(0.0, end - time.monotonic())))
+            left = begin + timeout - time.monotonic()
+            process.wait(min(1.0, left) if left > 0 else 1.0)
             return
         except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
+            if time.monotonic() - begin >= timeout * crowd():
                 raise
             if runner and not Path("/proc", runner).exists():
                 raise SystemExit("run_test.py: tests/run was killed")

@@ -130,6 +130,12 @@ AtlasPart::AtlasPart(std::string_view gfx, std::string_view name)
             part = p, longest = p.name.size(), assumed = false;
     if (const char *profile = std::getenv("HIPSIM_PROFILE"); profile && *profile)
         apply(sim::timing::read_profile(profile), part, costs);
+    const auto variable = [](const char *its) -> std::string_view {
+        const char *value = std::getenv(its);
+        return value ? value : "";
+    };
+    set_power(part, variable("HIPSIM_POWER"));
+    set_clock(part, variable("HIPSIM_CLOCK"), !variable("HIPSIM_POWER").empty());
 }
 
 f64 AtlasBound::us() const { return launch + std::max(memory, arithmetic); }

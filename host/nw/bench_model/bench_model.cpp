@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "measure/clock.h"
 #include "measure/draws.h"
 #include "measure/routes.h"
 #include "nw/atlas/facts.h"
 #include "nw/atlas/launches.h"
 #include "nw/bench_model/model.h"
 #include "nw/commands.h"
+#include "nw/part.h"
 #include "nw/text_table.h"
 
 namespace nw::cli {
@@ -21,7 +23,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Options {
-    std::string file, device;
+    std::string file, device, clock, power;
     u32 prompt = 512, gen = 128, depth = 0, repeats = 21;
     std::vector<u32> verify;
     bool uncertainty = false, json = false;
@@ -299,7 +301,12 @@ u64 draft_bytes(const ModelSummary &model) {
     return out;
 }
 
+std::string clock_of(const sim::timing::Part &part) {
+    return clock_text(part.shader_mhz, part.wmma_mhz);
+}
+
 void run(const Options &o) {
+    set_simulated_clock(o.clock, o.power);
     const GgufModel model{o.file};
     const ModelSummary summary = summarize_products(model);
     for (const std::string &note : summary.notes)
@@ -319,6 +326,7 @@ void run(const Options &o) {
                     {"device_name", bench.on().label},
                     {"part", bench.part().part.name},
                     {"gfx", bench.on().gfx},
+                    {"clock", bench.on().simulated ? Json(clock_of(bench.part().part)) : Json()},
                     {"bytes", summary.bytes},
                     {"passes", Json::array()}};
         for (const PassTime &pass : passes)
@@ -328,6 +336,8 @@ void run(const Options &o) {
     }
     fmt::print("{}: {}, {:.2f} GB, on {} ({})\n", o.file, printable(summary.architecture),
                static_cast<f64>(summary.bytes) / 1e9, bench.on().label, bench.part().part.name);
+    if (bench.on().simulated)
+        fmt::print("Times are modelled (sim), at {}.\n", clock_of(bench.part().part));
     for (const PassTime &pass : passes)
         fmt::print("\n{}", text(table_of(pass)));
 }
@@ -363,6 +373,7 @@ void add_bench_model(Command &app) {
     command.add("file", &o->file, "A GGUF file, or any file of a split model",
                 {.required = true, .existing_file = true});
     command.add("--device", &o->device, "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
+    add_clock_options(command, o->clock, o->power);
     constexpr OptionRules::Range tokens{0, 8192};
     command.add("--prompt", &o->prompt, "Tokens in the prompt; 0: none",
                 {.range = tokens, .show_default = true});
