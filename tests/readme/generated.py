@@ -15,6 +15,7 @@ from pathlib import Path
 
 import card
 import comparison
+import fidelity
 import figures
 import matrix
 import quickstart
@@ -28,6 +29,7 @@ PARTS: dict[str, tuple[str, Callable[[Path], list[str]]]] = {
     "matrix": ("README.md", matrix.lines),
     "figures": ("bench/README.md", figures.lines),
     "slots": ("bench/README.md", slots.lines),
+    "fidelity": ("host/sim/fidelity.md", fidelity.lines),
     **{card.key(part): ("bench/card/README.md", card.lines_of(part)) for part in card.PARTS},
 }
 

@@ -104,6 +104,9 @@ class Generated(unittest.TestCase):
     def test_figures(self) -> None:
         self.same("figures")
 
+    def test_fidelity(self) -> None:
+        self.same("fidelity")
+
     def test_what_to_run_on_a_card(self) -> None:
         for name in generated.PARTS:
             if name.startswith("card-"):
