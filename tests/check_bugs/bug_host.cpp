@@ -2,6 +2,7 @@
 // Runs the kernel `test` of a code object on the simulated GPU, and prints the name of the error
 // that it ends with. What to run comes as key=number, see `Shape`. Whatever that was, the kernel
 // `after` must then run, and memory must be there: else the exit code is 1.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -19,8 +20,9 @@ constexpr int stack_size_limit = 0; // hipLimitStackSize
 
 struct Shape {
     unsigned groups = 1, block = 32;
-    unsigned bytes = 4096; // of a, and of b
-    unsigned free_b = 0;   // b is freed before the launch
+    unsigned bytes = 4096;  // of a, and of b
+    unsigned written = ~0u; // of b, its first bytes; nobody writes the others
+    unsigned free_b = 0;    // b is freed before the launch
     unsigned cooperative = 0;
     unsigned number = 0; // the kernel's third argument
     unsigned stack = 0;  // hipLimitStackSize; 0: unchanged
@@ -31,10 +33,15 @@ bool set(Shape &shape, const char *argument) {
     const struct {
         const char *name;
         unsigned Shape::*field;
-    } fields[] = {{"groups", &Shape::groups}, {"block", &Shape::block},
-                  {"bytes", &Shape::bytes},   {"free_b", &Shape::free_b},
-                  {"number", &Shape::number}, {"cooperative", &Shape::cooperative},
-                  {"leave", &Shape::leave},   {"stack", &Shape::stack}};
+    } fields[] = {{"groups", &Shape::groups},
+                  {"block", &Shape::block},
+                  {"bytes", &Shape::bytes},
+                  {"written", &Shape::written},
+                  {"free_b", &Shape::free_b},
+                  {"number", &Shape::number},
+                  {"cooperative", &Shape::cooperative},
+                  {"leave", &Shape::leave},
+                  {"stack", &Shape::stack}};
     for (const auto &[name, field] : fields) {
         const size_t length = std::strlen(name);
         if (std::strncmp(argument, name, length) == 0 && argument[length] == '=') {
@@ -52,13 +59,14 @@ bool ok(hipError_t error, const char *what) {
 }
 
 // a and b count up: no two words are equal.
-void *buffer(unsigned bytes) {
+void *buffer(unsigned bytes, unsigned written = ~0u) {
     std::vector<unsigned> words(bytes / 4);
     for (unsigned i = 0; i < words.size(); ++i)
         words[i] = i;
     void *p = nullptr;
     if (!ok(hipMalloc(&p, bytes), "hipMalloc") ||
-        !ok(hipMemcpy(p, words.data(), words.size() * 4, hipMemcpyHostToDevice), "hipMemcpy"))
+        !ok(hipMemcpy(p, words.data(), std::min(bytes, written), hipMemcpyHostToDevice),
+            "hipMemcpy"))
         return nullptr;
     return p;
 }
@@ -87,7 +95,7 @@ int run(const char *path, const Shape &shape) {
         return 1;
     if (shape.stack && !ok(set_limit(stack_size_limit, shape.stack), "hipDeviceSetLimit"))
         return 1;
-    void *a = buffer(shape.bytes), *b = buffer(shape.bytes);
+    void *a = buffer(shape.bytes), *b = buffer(shape.bytes, shape.written);
     unsigned number = shape.number;
     if (!a || !b || (shape.free_b && !ok(hipFree(b), "hipFree")))
         return 1;

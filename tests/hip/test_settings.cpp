@@ -145,6 +145,7 @@ TEST_CASE("the same words are the same device, a device of one's own is none of 
     const hip::Device a("sim:gfx1151?threads=1"), b("sim:gfx1151?threads=1");
     const hip::Device own = hip::Device::own("sim:gfx1151?threads=1");
     hip::Buffer memory = a.allocate(4);
+    memory.fill(0);
     const hip::Module of_b = b.load(code_path(b)), of_own = own.load(code_path(own));
     const void *const argument = memory.data();
     const auto add = [&](const hip::Device &device, const hip::Module &module) {
@@ -188,7 +189,7 @@ TEST_CASE("settings that mean nothing are refused with what there is") {
     refused("sim:gfx1151?timing=on&timing=off", "timing is set twice");
     refused("sim:gfx1151?timing=maybe", "timing=maybe: neither on, exact nor off");
     refused("sim:gfx1151?check=foo",
-            "foo is not one of off, mem, mem:strict, init, wait, race, all");
+            "foo is not one of off, mem, mem:strict, init, init:local, wait, race, all");
     refused("sim:gfx1151?math=quick", "neither exact nor fast");
     refused("sim:gfx1151?threads=many", "threads=many: not a number from 0 (all cores) to 1024");
     refused("sim:gfx1151?choices=sr_carry=no", "sr_carry=carry, wrap");

@@ -21,7 +21,8 @@ private:
 
 // A number of its own for each combination.
 u32 number_of(CheckKinds kinds) {
-    return kinds.wait + 2u * kinds.init + 4u * kinds.race + 8u * kinds.strict_scalar;
+    return kinds.wait + 2u * kinds.init + 4u * kinds.race + 8u * kinds.strict_scalar +
+           16u * kinds.memory;
 }
 
 class Combination final : public Checker {
@@ -38,6 +39,7 @@ public:
     bool strict_scalar_loads() const override { return kinds_.strict_scalar; }
     bool needs_order() const override { return kinds_.race; }
     bool shadows_lds() const override { return kinds_.init || kinds_.race; }
+    bool watches_memory() const override { return kinds_.init && kinds_.memory; }
 
 private:
     CheckKinds kinds_;
@@ -46,11 +48,15 @@ private:
 } // namespace
 
 const Checker *checker(CheckKinds kinds) {
-    constexpr unsigned count = 16;
+    constexpr unsigned count = 32;
     static const auto &all = *new auto([] {
         std::vector<Combination> made;
         for (unsigned n = 0; n < count; ++n)
-            made.push_back(Combination({bool(n & 1), bool(n & 2), bool(n & 4), bool(n & 8)}));
+            made.push_back(Combination({.wait = bool(n & 1),
+                                        .init = bool(n & 2),
+                                        .memory = bool(n & 16),
+                                        .race = bool(n & 4),
+                                        .strict_scalar = bool(n & 8)}));
         return made;
     }());
     const u32 n = number_of(kinds);
@@ -81,6 +87,7 @@ void CheckFacts::fill_rows(const Code &code) {
         row.hazards = hazards && hazards->entries[n].watched;
         row.races = race && race->entries[n].kind != RaceFacts::Kind::none;
         row.init = init && init->entries[n].always;
+        row.memory = init && init->entries[n].on_memory;
     }
 }
 
@@ -109,8 +116,10 @@ void Checks::start_wave(const Wave &w) {
         wait_[w.number].reset();
     if (!hazards_.empty())
         hazards_[w.number].reset();
-    if (!init_.empty())
-        init_[w.number].reset(w);
+    if (init_.empty())
+        return;
+    memory_ = w.context->memory.watches_writes() && w.context->config.checker->watches_memory();
+    init_[w.number].reset(w);
 }
 
 u64 Checks::run(Wave &w, u64 budget) {
@@ -127,7 +136,8 @@ u64 Checks::run(Wave &w, u64 budget) {
             wait->step(w, i);
         if (hazards && (row.hazards || hazards->following()))
             hazards->step(w, i);
-        if (init && (row.init || row.touches.intersects(init->poisoned())))
+        if (init &&
+            (row.init || (row.memory && memory_) || row.touches.intersects(init->poisoned())))
             init->step(w, i);
         if (row.races)
             race_->step(w, i);

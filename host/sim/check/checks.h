@@ -14,9 +14,10 @@
 namespace nw::sim {
 
 struct CheckKinds {
-    bool wait = false; // a register touched while its load or store is in flight is a Fault
-    bool init = false; // poison that reaches an address, a branch or a store is a Fault
-    bool race = false; // accesses of two waves that nothing orders are a Fault
+    bool wait = false;   // a register touched while its load or store is in flight is a Fault
+    bool init = false;   // poison that reaches an address, a branch or a store is a Fault
+    bool memory = false; // the same of device memory that nothing has written; with init
+    bool race = false;   // accesses of two waves that nothing orders are a Fault
     bool strict_scalar = false; // scalar loads are exact to the byte (S-060)
 };
 
@@ -31,6 +32,7 @@ struct CheckFacts {
         bool waits = false, init = false; // always seen by WaitCheck, InitCheck
         bool hazards = false;             // always seen by HazardCheck
         bool races = false;               // always seen by RaceCheck
+        bool memory = false;              // seen by InitCheck where memory is watched
     };
     std::vector<Row> rows;                      // by instruction index
     std::unique_ptr<const WaitFacts> wait;      // null: the check is off
@@ -59,6 +61,7 @@ private:
     std::vector<InitCheck> init_;
     std::unique_ptr<RaceCheck> race_; // of the workgroup
     u32 group_waves_ = 0;
+    bool memory_ = false; // is watched
 };
 
 } // namespace nw::sim

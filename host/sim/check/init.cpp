@@ -71,6 +71,11 @@ bool has_shadow(std::string_view n) {
            n.starts_with("buffer_"); // gfx10's may be scratch
 }
 
+bool on_memory(std::string_view n) {
+    return n.starts_with("global_") || n.starts_with("flat_") || n.starts_with("buffer_") ||
+           n.starts_with("tbuffer_");
+}
+
 } // namespace
 
 InitFacts::InitFacts(const Code &code) {
@@ -84,6 +89,7 @@ InitFacts::InitFacts(const Code &code) {
             e.always = e.relative || loads_scalars(inst.x.mnemonic) ||
                        (has_shadow(inst.x.mnemonic) &&
                         find_memory_op(inst.x.mnemonic).access != Access::none);
+            e.on_memory = on_memory(inst.x.mnemonic);
         }
         entries.push_back(std::move(e));
     }
@@ -106,6 +112,7 @@ void InitCheck::reset(const Wave &w) {
     for (unsigned reg : {sreg::m0, sreg::scc})
         set_sgpr(reg, ~0u);
     scratch_.assign(size_t{w.scratch_bytes} * row_lanes * halves_, 0xff);
+    read_unwritten_ = 0;
 }
 
 // ---- which registers are poisoned ---------------------------------------------------------------
@@ -197,7 +204,8 @@ void InitCheck::step(const Wave &w, const Inst &i) {
     case Class::vmem_load:
     case Class::vmem_store:
     case Class::lds:
-        return memory(w, i);
+        memory(w, i);
+        return global(w, i);
     case Class::branch:
         return branch(w, i);
     default:
@@ -348,11 +356,16 @@ void InitCheck::report(const Wave &w, const Inst &i, const std::string &what, co
                        int lane) {
     Report r;
     r.lane = lane;
-    finding(w, i,
-            fmt::format("init: {} is computed from registers, LDS or bytes behind an allocation "
-                        "that nothing has written, and is used as {}",
-                        what, purpose),
-            std::move(r));
+    std::string text =
+        fmt::format("init: {} is computed from registers, LDS, memory or bytes behind an "
+                    "allocation that nothing has written, and is used as {}",
+                    what, purpose);
+    if (read_unwritten_) {
+        const Origin place = w.context->memory.nearest(read_unwritten_);
+        text += fmt::format("; the wave last read such memory at byte {} of {}",
+                            read_unwritten_ - place.begin, place.maker);
+    }
+    finding(w, i, std::move(text), std::move(r));
 }
 
 } // namespace nw::sim

@@ -10,8 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "sim/func/memory/memory.h"
 #include "sim/func/wave.h"
 #include "sim/isa/relative_move.h"
+#include "sim/isa/tables/memory_ops.h"
 #include "sim/isa/uses.h"
 
 namespace nw::sim {
@@ -27,6 +29,7 @@ struct InitFacts {
         // Uses more than `uses`: LDS or scratch, which have shadows; bytes out of bounds (S-060);
         // registers that M0 selects.
         bool always = false;
+        bool on_memory = false; // may access global memory
     };
     std::vector<Entry> entries; // by instruction index
     explicit InitFacts(const Code &code);
@@ -87,6 +90,16 @@ private:
     void loaded_to_lds(const Wave &, const Inst &); // gfx10
     // False if the buffer isn't scratch memory.
     bool scratch_by_buffer(const Wave &, const Inst &);
+    // init_global.cpp: bytes of global memory that nothing has written.
+    const Allocation &place_of(const Wave &, u64 address);
+    u64 unwritten(const Wave &, u64 address, u64 bytes);
+    void write(const Wave &, u64 address, u64 bytes);
+    void global(const Wave &, const Inst &);
+    void global_lane(const Wave &, const Inst &, unsigned half, unsigned part, unsigned lane,
+                     u64 address, unsigned bytes);
+    void take_loaded(const MemoryOp &, unsigned half, unsigned lane, unsigned reg, unsigned bytes,
+                     const u32 *words);
+
     void require_source(const Wave &, const Inst &, const Source &, const char *purpose);
 
     void require_stored(const Wave &, const Inst &, unsigned data, unsigned reg, u32 bits);
@@ -100,6 +113,9 @@ private:
                 int lane = -1);
 
     const InitFacts *facts_;
+    Allocation place_; // of the last access to global memory
+    u64 place_generation_ = 0;
+    u64 read_unwritten_ = 0; // the last such address; 0: none
     InitShared *shared_;
     unsigned halves_ = 1;
     RegisterSet poisoned_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // InitCheck for memory: addresses and stored values must be initialised; values that pass through
-// LDS or scratch keep their shadow. Global memory counts as initialised.
+// LDS or scratch keep their shadow. Global memory: init_global.cpp.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -95,11 +95,14 @@ void InitCheck::scalar_load(const Wave &w, const Inst &i) {
     if (i.access) { // a store or an atomic
         for (unsigned r = 0; r < i.dst_rows; ++r)
             require_sgpr(w, i, i.dst + r, "a value stored to memory");
+        if (const ScalarPlace place = scalar_load_place(w, i); place.bytes)
+            write(w, place.address, place.bytes);
         return;
     }
     const ScalarPlace place = scalar_load_place(w, i);
+    const u64 missing = place.missing | unwritten(w, place.address, place.bytes);
     for (unsigned r = 0; r < i.dst_rows; ++r)
-        set_sgpr(i.dst + r, bits_of_bytes(place.missing >> 4 * r & 15, place.bytes));
+        set_sgpr(i.dst + r, bits_of_bytes(missing >> 4 * r & 15, place.bytes));
 }
 
 // Fast path: all LDS bytes read or written are initialised. False: check lane by lane.
@@ -196,7 +199,7 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
 }
 
 // Copies one lane's shadow between a register and LDS or scratch. Global memory counts as
-// initialised.
+// initialised here.
 void InitCheck::transfer(const Wave &w, const Inst &i, unsigned half, unsigned lane, i64 offset,
                          unsigned reg, bool load) {
     const MemoryAccess &a = *i.access;
@@ -228,7 +231,6 @@ void InitCheck::pass(const Wave &w, const Inst &i, unsigned half, unsigned lane,
     const MemoryAccess &a = *i.access;
     unsigned bytes = a.op.bytes == 8 ? 8 : a.op.bytes * a.op.elements;
     bool high_half = a.op.extend >= Extend::high_zero;
-    bool low_half = a.op.extend == Extend::low_zero || a.op.extend == Extend::low_sign;
     u32 words[4] = {};
     unsigned registers = std::max(1u, bytes / 4);
     if (!load) {
@@ -248,7 +250,15 @@ void InitCheck::pass(const Wave &w, const Inst &i, unsigned half, unsigned lane,
     }
     if (place)
         std::memcpy(words, place, bytes);
-    for (unsigned r = 0; r < registers; ++r) {
+    take_loaded(a.op, half, lane, reg, bytes, words);
+}
+
+// A loaded value has the shadow of its bytes.
+void InitCheck::take_loaded(const MemoryOp &op, unsigned half, unsigned lane, unsigned reg,
+                            unsigned bytes, const u32 *words) {
+    const bool high_half = op.extend >= Extend::high_zero;
+    const bool low_half = op.extend == Extend::low_zero || op.extend == Extend::low_sign;
+    for (unsigned r = 0; r < std::max(1u, bytes / 4); ++r) {
         u32 &s = shadow(reg + r, half).lane[lane];
         u32 value = bytes < 4 && words[r] ? ~0u : words[r];
         s = high_half  ? (s & 0xffff) | value << 16

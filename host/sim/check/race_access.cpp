@@ -2,6 +2,7 @@
 // The race check's accesses: the bytes, their last accesses, and whether these are ordered before.
 #include <algorithm>
 
+#include "sim/check/global_lanes.h"
 #include "sim/check/race.h"
 #include "sim/func/alu/frames.h"
 #include "sim/func/launch/launch.h"
@@ -38,17 +39,6 @@ Touch touch_of(const MemoryOp &op) {
     return op.loads() ? Touch::read : op.updates() ? Touch::atomic : Touch::write;
 }
 
-// Lanes of a flat access that go to scratch, which is private to a lane.
-u32 scratch_lanes(const Wave &w, const MemoryAccess &a, const Places &p) {
-    u32 lanes = 0;
-    const u64 size = u64{w.scratch_bytes} * row_lanes * w.halves;
-    if (a.space == Space::flat || a.space == Space::buffer)
-        for_lanes(p.active & ~p.lds, [&](unsigned l) {
-            lanes |= u32{p.at[l] - reinterpret_cast<u64>(w.scratch) < size} << l;
-        });
-    return lanes;
-}
-
 } // namespace
 
 // ---- from an instruction to byte masks ----------------------------------------------------------
@@ -82,7 +72,7 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
                 h.access.serial = e.on_lds && !a.returns ? me.lds_issued : 0;
                 touch_lanes(h, shared);
             }
-            if (u32 global = ~(p.lds | scratch_lanes(w, a, p)) & p.active) {
+            if (u32 global = global_lanes(w, a, p)) {
                 h.lds = false;
                 h.base = 0;
                 h.synchronizes = e.synchronizes && h.size <= flag_bytes;

@@ -40,6 +40,8 @@ public:
     virtual bool needs_order() const = 0;
     // Shadows LDS byte by byte: an access beyond its end is a Fault (S-051).
     virtual bool shadows_lds() const = 0;
+    // Reads what of device memory has been written: Memory::watch_writes() for each allocation.
+    virtual bool watches_memory() const = 0;
 };
 
 } // namespace nw::sim

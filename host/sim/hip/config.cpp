@@ -97,15 +97,16 @@ std::string unknown_gfx(std::string_view gfx) {
 }
 
 const sim::Checker *read_checks(const Value &list) {
-    constexpr std::string_view names[] = {"off",  "mem",  "mem:strict", "init",
-                                          "wait", "race", "all"};
+    constexpr std::string_view names[] = {"off",        "mem",  "mem:strict", "init",
+                                          "init:local", "wait", "race",       "all"};
     sim::CheckKinds kinds;
     for (std::string_view check : split(list.text)) {
         if (std::ranges::count(names, check) == 0)
             throw list.error(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
         // `mem` needs nothing: every access is always checked against the live allocations.
         kinds.strict_scalar |= check == "mem:strict";
-        kinds.init |= check == "all" || check == "init";
+        kinds.init |= check == "all" || check == "init" || check == "init:local";
+        kinds.memory |= check == "all" || check == "init";
         kinds.wait |= check == "all" || check == "wait";
         kinds.race |= check == "all" || check == "race";
     }

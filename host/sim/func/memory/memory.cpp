@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <utility>
 
+#include "sim/func/memory/written.h"
+
 namespace nw::sim {
 
 namespace {
@@ -39,6 +41,12 @@ struct Memory::Impl {
         Origin origin;
         void *block = nullptr; // what to free; null for adopted memory
         std::shared_ptr<void> backing = {};
+        std::unique_ptr<Written> written = {}; // what origin.written points to
+
+        void watch() {
+            written = std::make_unique<Written>(origin.begin, origin.size);
+            origin.written = written.get();
+        }
     };
     mutable std::shared_mutex mutex;
     std::map<u64, Entry> entries; // by begin
@@ -48,6 +56,7 @@ struct Memory::Impl {
     u64 in_use = 0;
     u64 next_id = 1;
     std::atomic<u64> generation{1};
+    std::atomic<bool> watches{false};
 
     u64 next_place = first_page + ring_slots * small_page, next_of_host = first_of_host;
     u64 next_slot = 0;
@@ -65,8 +74,8 @@ struct Memory::Impl {
         std::unique_lock lock(mutex);
         u64 &next = of_host ? next_of_host : next_place;
         const u64 device = read_only && size <= small_page ? ring_place() : place(size, next);
-        entries[begin] = {
-            {{begin, size, next_id++, device, read_only}, std::move(maker), {}}, block, {}};
+        entries[begin] = {{{begin, size, next_id++, device, read_only}, std::move(maker), {}},
+                          block};
         in_use += block ? size : 0;
         ++generation;
     }
@@ -110,6 +119,8 @@ struct Memory::Impl {
         Origin &origin = node.mapped().origin;
         const u64 device = place(origin.size, next_place);
         origin = {{begin, origin.size, next_id++, device, false}, std::move(maker), {}};
+        if (node.mapped().written)
+            node.mapped().watch();
         entries.insert(std::move(node));
         return true;
     }
@@ -129,6 +140,8 @@ struct Memory::Impl {
 
     void remember(Entry entry, std::string by) {
         entry.origin.freed_by = by.empty() ? "its owner" : std::move(by);
+        entry.origin.written = nullptr;
+        entry.written.reset();
         kept += entry.block ? entry.origin.size : 0;
         if (entry.origin.size > max_kept_each)
             give_back(entry);
@@ -202,6 +215,26 @@ bool Memory::hold(void *p, std::shared_ptr<void> backing) {
         return false;
     entry->second.backing = std::move(backing);
     return true;
+}
+
+void Memory::watch_writes(void *p) {
+    const std::unique_lock lock(impl_->mutex);
+    const auto entry = impl_->entries.find(reinterpret_cast<u64>(p));
+    if (entry == impl_->entries.end())
+        return;
+    entry->second.watch();
+    impl_->watches = true;
+    ++impl_->generation;
+}
+bool Memory::watches_writes() const { return impl_->watches.load(std::memory_order_relaxed); }
+
+void Memory::wrote(u64 address, u64 bytes) { copied(address, nullptr, 0, bytes); }
+
+void Memory::copied(u64 address, const Memory *source, u64 from, u64 bytes) {
+    if (!watches_writes())
+        return;
+    if (Written *const to = find(address).written)
+        to->add_copied(address, source ? source->find(from).written : nullptr, from, bytes);
 }
 
 Allocation Memory::find(u64 address) const {

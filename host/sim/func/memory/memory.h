@@ -9,12 +9,15 @@
 
 namespace nw::sim {
 
+class Written;
+
 struct Allocation {
     u64 begin = 0; // on the host
     u64 size = 0;
-    u64 id = 0;             // counts up
-    u64 device = 0;         // emulated device address: the same in every run
-    bool read_only = false; // for kernels
+    u64 id = 0;                 // counts up
+    u64 device = 0;             // emulated device address: the same in every run
+    bool read_only = false;     // for kernels
+    Written *written = nullptr; // null: all of it counts as written
     bool holds(u64 address) const { return address - begin < size; }
 };
 
@@ -50,6 +53,13 @@ public:
     // Destroys `backing` as soon as the allocation is released, before its memory is used again.
     // False when `p` is not the start of a live allocation.
     bool hold(void *p, std::shared_ptr<void> backing);
+
+    // From now on nobody has written the live allocation that begins at `p`; renew() says so again.
+    void watch_writes(void *p);
+    bool watches_writes() const; // any
+    // The host, or a copy, writes these bytes.
+    void wrote(u64 address, u64 bytes);
+    void copied(u64 address, const Memory *source, u64 from, u64 bytes); // null: from the host
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;

@@ -54,6 +54,13 @@ static bool is_there(const Copy::Side &side) {
     return true;
 }
 
+void tell_copied(u64 to, u64 from, u64 bytes) {
+    if (Device *const device = device_at(to); device && device->memory.watches_writes()) {
+        Device *const source = device_at(from);
+        device->memory.copied(to, source ? &source->memory : nullptr, from, bytes);
+    }
+}
+
 hipError_t Copy::run() const noexcept {
     if (!is_there(to) || !is_there(from))
         return hipErrorInvalidValue;
@@ -68,6 +75,7 @@ hipError_t Copy::run() const noexcept {
                 say("a copy accesses unmapped host memory");
                 return hipErrorInvalidValue;
             }
+            tell_copied(target, source, row);
         }
     return hipSuccess;
 }

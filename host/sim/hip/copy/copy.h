@@ -38,6 +38,9 @@ struct Copy {
 // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS is set. It matters where earlier work still runs.
 bool stays_on_device(u64 address);
 
+// Tells the initialisation check that these bytes are there now, out of `from`; 0: out of a value.
+void tell_copied(u64 to, u64 from, u64 bytes);
+
 // Checked copies; they fail with the codes of real HIP. An empty one needs no pointers.
 Copy linear_copy(void *to, const void *from, u64 bytes, hipMemcpyKind kind);
 Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 width, u64 height,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/hip/copy/copy.h"
 #include "sim/hip/graph/capture.h"
 #include "sim/hip/graph/graph_memory.h"
 
@@ -26,6 +27,7 @@ hipError_t Fill::run() const noexcept {
                 fill_row<u16>(row, width, value);
             else
                 fill_row<u32>(row, width, value);
+            tell_copied(row, 0, width * element);
         }
     return hipSuccess;
 }

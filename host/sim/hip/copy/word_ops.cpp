@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "sim/hip/copy/copy.h"
 #include "sim/hip/copy/word_ops.h"
 #include "sim/hip/graph/capture.h"
 
@@ -37,6 +38,7 @@ template <class Word> static void await(void *pointer, Word value, Word mask, un
 
 template <class Word> static void store(void *pointer, Word value) {
     std::atomic_ref<Word>(*static_cast<Word *>(pointer)).store(value, std::memory_order_release);
+    tell_copied(reinterpret_cast<u64>(pointer), 0, sizeof(Word));
 }
 
 template <class Word> static std::shared_ptr<Stream> check(hipStream_t handle, void *pointer) {

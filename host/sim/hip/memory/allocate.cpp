@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
+#include "sim/func/checker.h"
 #include "sim/hip/device/properties.h"
 #include "sim/hip/memory/pool.h"
 
@@ -39,6 +40,12 @@ void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool, std
                                .device = device.ordinal,
                                .pool = std::move(pool),
                                .made_by = std::move(made_by)});
+    return at;
+}
+
+void *unwritten(Device &device, void *at) {
+    if (device.config.run.checker && device.config.run.checker->watches_memory())
+        device.memory.watch_writes(at);
     return at;
 }
 

@@ -8,6 +8,8 @@ namespace nw::hipsim {
 // All fail with hipErrorOutOfMemory. `bytes` may be 0 for none of them.
 void *allocate_device(Device &device, u64 bytes);
 void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool, std::string made_by);
+// The program's own: for the initialisation check nobody has written it. Returns `at`.
+void *unwritten(Device &device, void *at);
 void *allocate_shared(u64 bytes, Block::Kind kind, unsigned flags); // host or managed
 
 // The block that starts at `pointer`; hipErrorInvalidValue when none does or it is of another kind.

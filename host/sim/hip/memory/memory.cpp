@@ -32,7 +32,8 @@ static void allocate_host(void **pointer, u64 bytes, unsigned flags) {
 
 static void allocate_plain(void **pointer, u64 bytes) {
     Device &device = runtime().current_device();
-    allocate_into(pointer, bytes, [&] { return allocate_device(device, bytes); });
+    allocate_into(pointer, bytes,
+                  [&] { return unwritten(device, allocate_device(device, bytes)); });
 }
 
 static void allocate_rows(void **pointer, size_t *pitch, u64 width, u64 height, u64 depth) {

@@ -26,7 +26,7 @@ static void *allocate_from(Device &device, u64 bytes, std::shared_ptr<Pool> pool
                        .made_by = next_made_by()};
     if (void *const at = pool->take_spare(wanted, stream))
         return at;
-    return allocate_device(device, bytes, std::move(pool), wanted.made_by);
+    return unwritten(device, allocate_device(device, bytes, std::move(pool), wanted.made_by));
 }
 
 // While the stream captures, the memory belongs to the graph.
