@@ -35,7 +35,8 @@ constexpr const char *default_gfx = "gfx1151";
 void note(const std::string &text) { fmt::print(stderr, "========= nw check: {}\n", text); }
 
 void check_tools(const std::string &tools) {
-    constexpr std::string_view names[] = {"mem", "init", "wait", "race", "pairs", "leak", "all"};
+    constexpr std::string_view names[] = {"mem",  "init",  "init:local", "wait",
+                                          "race", "pairs", "leak",       "all"};
     for (const std::string &tool : split(tools, ','))
         if (std::ranges::count(names, tool) == 0)
             throw Error(
