@@ -1030,8 +1030,8 @@ NW_API nw_status nw_flash_attention(nw_context *context, const nw_flash_attentio
 NW_API nw_status nw_flash_attention_prepare(nw_context *context,
                                             const nw_flash_attention_op *attention);
 
-/* Bytes of workspace, whichever kernel is chosen. Reads k_type, v_type, b, sq, sk, h, hk, d and
- * d_v. */
+/* Bytes of workspace, whichever kernel is chosen. Reads k_type, v_type, b, sq, sk, h, hk, d, d_v,
+ * mask_n2 and mask_n3. */
 NW_API nw_status nw_flash_attention_workspace_size(nw_context *context,
                                                    const nw_flash_attention_op *attention,
                                                    uint64_t *bytes);
