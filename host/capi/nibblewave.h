@@ -966,6 +966,76 @@ NW_API nw_status nw_attention_masked_workspace_size(nw_context *context,
                                                     const nw_attn_masked *attention,
                                                     uint64_t *bytes);
 
+/*
+ * Attention as GGML_OP_FLASH_ATTN_EXT has it, with keys and values of several types, any size of
+ * heads, ALiBi, soft cap and sinks
+ *
+ *     o[b, i, h, :] = sum over j of p[b, i, h, j] v[b, j, h / (h / hk), :]
+ *     p = softmax over j of cap(scale * sum over d of q[b, i, h, d] k[b, j, h / (h / hk), d]) +
+ *     slope(h) mask[b % mask_n3, h % mask_n2, i, j], with sinks[h] in the softmax's sum
+ *     cap(x) = softcap tanh(x / softcap)       slope(h) = 2^(-max_bias (h + 1) / P), for h >= P
+ *     2^(-max_bias (h - P + 1/2) / P), P the largest power of two <= h; 1 where max_bias is 0
+ *
+ * In f32: elements of k and v are taken as they are, and p is not rounded. A query whose mask hides
+ * all keys has o = 0. nw_attention_masked is faster for many queries where it takes the types. For
+ * few queries keys are split among workgroups, with their parts in the workspace.
+ */
+typedef struct nw_flash_attention_op {
+    size_t size;               /* sizeof(nw_flash_attention_op); NW_FLASH_ATTENTION_OP_INIT sets
+                                  it */
+    int32_t k_type;            /* of k: NW_GGUF_F16, _BF16, _F32, _Q8_0 or _Q4_0 */
+    int32_t v_type;            /* of v, as k_type */
+    uint32_t b;                /* sequences, <= 65535 */
+    uint32_t sq;               /* queries, <= 2^26 */
+    uint32_t sk;               /* keys, <= 2^26 */
+    uint32_t h, hk;            /* heads of q, and of k and v; h is a multiple of hk */
+    uint32_t d, d_v;           /* sizes of heads: multiples of 8, of q8_0 and q4_0 of 32; d <= 576,
+                                  d_v <= 512 */
+    uint32_t mask_n2, mask_n3; /* heads and sequences of the mask; they divide h and b */
+    float scale;               /* finite; 1 / sqrt(d) as a rule */
+    float max_bias;            /* of ALiBi, 0..100; 0 for none */
+    float softcap;             /* 2^-64 to 2^64; 0 for none */
+
+    const float *q;     /* [b, sq, h, d], 4-byte aligned */
+    const void *k;      /* [b, sk, hk, d] in rows of its type, 2-byte aligned, f32 4 */
+    const void *v;      /* [b, sk, hk, d_v], as k; where the mask hides a key v has to be finite */
+    float *o;           /* [b, sq, h, d_v], 4-byte aligned; overlaps nothing else */
+    const void *mask;   /* [mask_n3, mask_n2, sq, sk], half, 2-byte aligned; or null: 0 */
+    const float *sinks; /* [h], or null: none */
+
+    /* Bytes from one sequence (_b), token (_s) and head (_h) to the next, in any order, at least a
+     * row, < 2^32; k_s and v_s < 2^24. k_b or v_b of 0: sequences share k or v. */
+    uint64_t q_b, q_s, q_h;
+    uint64_t k_b, k_s, k_h;
+    uint64_t v_b, v_s, v_h;
+    uint64_t o_b, o_s, o_h;
+    uint64_t mask_b, mask_h, mask_s;
+
+    void *workspace; /* as in nw_attn */
+    uint64_t workspace_bytes;
+} nw_flash_attention_op;
+
+#define NW_FLASH_ATTENTION_OP_INIT                                                                 \
+    {                                                                                              \
+        sizeof(nw_flash_attention_op), 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, NULL, NULL, NULL, \
+            NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0                 \
+    }
+
+/* As nw_attention. */
+NW_API nw_status nw_flash_attention(nw_context *context, const nw_flash_attention_op *attention,
+                                    void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k_type, v_type, d
+ * and d_v only. */
+NW_API nw_status nw_flash_attention_prepare(nw_context *context,
+                                            const nw_flash_attention_op *attention);
+
+/* Bytes of workspace, whichever kernel is chosen. Reads k_type, v_type, b, sq, sk, h, hk, d, d_v,
+ * mask_n2 and mask_n3. */
+NW_API nw_status nw_flash_attention_workspace_size(nw_context *context,
+                                                   const nw_flash_attention_op *attention,
+                                                   uint64_t *bytes);
+
 /* The queries are the last tokens, as in causal attention: query i has key j = i + sk - sq of its
  * own and sees keys up to it. How blocks of keys are scored for a block of queries, m. mean_k is
  * the mean of a block of keys, mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e)

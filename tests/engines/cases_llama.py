@@ -18,6 +18,11 @@ MOST_NMSE = 5e-4  # that of one product in test-backend-ops
 PRODUCTS = "type_a=(q4_0|q8_0|q4_K|q6_K)"
 # Views of a cache, permuted as llama.cpp has them; and no mask.
 ATTENTIONS = "hsk=(64|128),hsv=(64|128),.*(kv=512,nb=(1|75),.*type_K=f16,.*permute=.0,2|kv=113,nb=3,mask=0,.*type_K=f16,)"
+# Other heads, types, soft caps and ALiBi; MLA.
+OTHER_ATTENTIONS = (
+    "hsk=72,.*nr23=.1,1.,kv=113,nb=3,|hsk=(40|80|96|192|256),.*nr23=.4,1.,kv=512,nb=1,mask=1,sinks=1,max_bias=8|"
+    "hsk=576,.*nh=1,nr23=.4,1.,kv=512,nb=3,mask=1,sinks=0|hsk=128,.*nr23=.1,1.,kv=113,nb=1,.*softcap=10.*prec=f32|hsk=64,.*type_K=q(4|8)_0,type_V=(f16|q4_0)"
+)
 # Ops beside products and attention, and of each how many cases there are at least.
 BETWEEN = {
     "RMS_NORM,NORM,L2_NORM,GROUP_NORM,SCALE,ADD_ID": 120,
@@ -116,9 +121,10 @@ class Llama(unittest.TestCase):
                     self.pass_backend_ops(ops, BETWEEN_SAMPLE, least, gfx)
 
     def test_its_test_of_attention(self) -> None:
-        for gfx in ("gfx1151", "gfx1100"):
+        for gfx in ("gfx1151", "gfx1100", "gfx1030"):
             with self.subTest(gfx=gfx):
                 self.pass_backend_ops("FLASH_ATTN_EXT", ATTENTIONS, 40, gfx)
+                self.pass_backend_ops("FLASH_ATTN_EXT", OTHER_ATTENTIONS, 40, gfx)
 
     def test_models(self) -> None:
         for arch in ("llama", "qwen3", "qwen3moe"):
@@ -181,22 +187,26 @@ class Llama(unittest.TestCase):
             ("NW0", ("--flash",)),
             ("NW0", ("--flash", "--sequences=2")),
             ("NW0", ("--flash", "--sequences=2", "--unified")),
-            ("CPU", ("--quantized-cache", "--sequences=2")),
+            ("NW0", ("--quantized-cache", "--sequences=2")),
         ):
             with self.subTest(words=words):
                 self.assertEqual(self.attention(model, "--edit", *words), {where: 18})
 
     def test_where_attention_runs(self) -> None:
-        """The logits are right, too, where llama.cpp keeps the cache with the CPU, and where this device lacks the kernel."""
-        model, other = self.model("qwen3", "q4_0", 128), self.model("llama", "q4_0", 96)
+        """The logits are right, too, where llama.cpp keeps the cache with the CPU, and with other heads and caches."""
+        model, other, long = self.model("qwen3", "q4_0", 128), self.model("llama", "q4_0", 96), self.model("llama", "q4_0", 256)
         flash = "--flash"
         for where, path, words, environment in (
             ({"CPU": 18}, model, [flash, "--layers=0"], {}),
             ({"CPU": 9, "NW0": 9}, model, [flash, "--layers=2"], {}),
             ({"CPU": 18}, model, [flash, "--cpu-cache"], {}),
-            ({"CPU": 18}, model, ["--quantized-cache"], {}),
-            ({"CPU": 18}, other, [flash], {}),
-            ({}, other, [], {}),
+            ({"NW0": 18}, model, ["--quantized-cache"], {}),
+            ({"NW0": 18}, model, ["--quantized-cache"], {"gfx": "gfx1030"}),
+            ({"NW0": 18}, model, [flash], {"gfx": "gfx1030"}),
+            ({"NW0": 18}, other, [flash], {}),
+            ({"NW0": 18}, other, [], {}),
+            ({"NW0": 18}, long, [flash], {}),
+            ({"NW0": 18}, long, ["--quantized-cache"], {}),
             ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1151,gfx1151"}),
             ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1100,gfx1100"}),
             ({"NW0": 18}, model, [flash], {"gfx": "gfx1100,gfx1151"}),

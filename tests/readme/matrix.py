@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = {
     "linear_w4a16": "linear", "permuted_w4a16": "linear", "linear_w4a8": "linear", "linear_gguf": "linear", "linear_gguf_fp8": "linear",
     "moe_w4a16": "experts", "permuted_moe_w4a16": "experts", "moe_gguf": "experts", "moe_gguf_act": "experts", "moe_gguf_fp8": "experts",
-    "attention": "attention", "attention_masked": "attention",
+    "attention": "attention", "attention_masked": "attention", "flash_attention": "attention",
 }  # fmt: skip  others have no row
 WEIGHTS = {"permuted_w4a16": "W4A16, act-order", "permuted_moe_w4a16": "W4A16, act-order"}
 ACTIVATIONS = {
     "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32", "moe_gguf_act": "f32", "moe_gguf_fp8": "fp8",
-    "attention_masked": "f32",
+    "attention_masked": "f32", "flash_attention": "f32",
 }  # fmt: skip  others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
 KINDS = ("Matrices of f32, f16, bf16", "Sparse attention", "Before products", "Between products")  # of families without a row
@@ -81,7 +81,7 @@ def listed(found: list, words: dict = {}) -> str:
 def weights(op: str, kernels: list[dict], every: list[str]) -> str:
     types = values(kernels, "type")
     if OPERATIONS[op] == "attention":
-        return "K, V: " + listed(values(kernels, "kv") or ["same"], {"same": "f16" if op in ACTIVATIONS else "as Q"})
+        return "K, V: " + listed(values(kernels, "kv") or ["same"], {"same": "f16" if op in ACTIVATIONS else "as Q", "any": "any of f16, bf16, f32, q8_0, q4_0"})
     if not types:
         return WEIGHTS.get(op, "W4A16")
     left_out = [name for name in every if name not in types]
