@@ -92,6 +92,10 @@ int moved_as(std::size_t bytes); // the type of elements that are moved; -1 for 
 const char *map_concat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
 const char *map_repeat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
 
+// states.cpp
+const char *map_ssm_conv(const ggml_tensor *node, Address, nw_ssm_conv_op &);
+const char *map_gated_delta_net(const ggml_tensor *node, Address, nw_gated_delta_op &);
+
 // dense.cpp
 bool has_dense_matrix(const ggml_tensor *product);
 const char *map_dense(const ggml_tensor *node, Address, nw_dense_op &);

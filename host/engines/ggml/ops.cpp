@@ -148,6 +148,9 @@ const Row rows[] = {
     {GGML_OP_REPEAT, refusal_of_copies<map_repeat>, launch_copies<map_repeat>, nullptr, nullptr},
     one_call<map_get_rows, nw_get_rows_prepare, nw_get_rows>(GGML_OP_GET_ROWS),
     one_call<map_set_rows, nw_set_rows_prepare, nw_set_rows>(GGML_OP_SET_ROWS),
+    one_call<map_ssm_conv, nw_ssm_conv_prepare, nw_ssm_conv>(GGML_OP_SSM_CONV),
+    one_call<map_gated_delta_net, nw_gated_delta_net_prepare, nw_gated_delta_net>(
+        GGML_OP_GATED_DELTA_NET),
 };
 
 struct Range {
