@@ -1350,39 +1350,44 @@ enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };
  * Rotary position embedding of rows of d elements, of n1 heads, n2 tokens and n3 sequences
  *
  *     Y[a] = scale * (X[a] cos t - X[b] sin t), Y[b] = scale * (X[a] sin t + X[b] cos t)
- *     of row X[i3, i2, i1], for j < pairs: a, b = 2 j, 2 j + 1, or with NW_ROPE_NEOX j, j + pairs
+ *     of row X[i3, i2, i1], for j < pairs: a, b = first + 2 j, first + 2 j + 1, or with NW_ROPE_NEOX first + j, first + j + pairs
  *     t = 2 pi turns[j] / 2^64 * pos[s, i2], s = turns[j] % 4
  *
- * Elements of a row after its pairs are copied unchanged. turns[j] is a 64-bit number, low word
- * first: the turns of pair j from a position to the next, times 2^64, so that t is exact at any
- * position. Bases, frequency factors and YaRN are in it, and its lowest two bits say which of the
- * `streams` positions of a token counts, for models with several. t is exact to 2^-25 of a turn,
- * sin and cos to 2^-21.
+ * Elements of a row before and after its pairs are copied unchanged. Rows of whole eights of
+ * elements, whole fours of pairs and first = 0 are faster, 16-byte aligned ones of NW_F32, 8-byte
+ * aligned ones of NW_F16. turns[j] is a 64-bit number, low word first: the turns of pair j from a
+ * position to the next, times 2^64, so that t is exact at any position. Bases, frequency factors
+ * and YaRN are in it, and its lowest two bits say which of the `streams` positions of a token
+ * counts, for models with several. t is exact to 2^-25 of a turn, sin and cos to 2^-21.
  */
 typedef struct nw_rope_op {
     size_t size;         /* sizeof(nw_rope_op); NW_ROPE_OP_INIT sets it */
     int32_t y_type;      /* of x and y: NW_F32 or NW_F16 */
     int32_t layout;      /* NW_ROPE_NORMAL or NW_ROPE_NEOX */
-    uint32_t d;          /* elements of a row, a multiple of 8, <= 65536 */
+    uint32_t d;          /* elements of a row: 2..65536 */
     uint32_t n1, n2, n3; /* heads, tokens, sequences */
-    uint32_t pairs;      /* that are rotated: a multiple of 4, <= d / 2 */
+    uint32_t pairs;      /* that are rotated: at least 1, first + 2 * pairs <= d */
     uint32_t streams;    /* positions of a token: 1..4 */
     float scale;         /* finite, >= 0 */
+    uint32_t first;      /* element of a row that the pairs begin with */
 
-    const void *x;      /* 16-byte aligned; NW_F16: 8 */
+    const void *x;      /* 4-byte aligned; NW_F16: 2 */
     void *y;            /* as x; x itself with its strides, else overlaps nothing */
     const int32_t *pos; /* [streams, n2] */
     const void *turns;  /* uint64_t [pairs], 16-byte aligned */
 
-    /* Bytes from one head, token and sequence to the next, where there are several: multiples of
-     * 16, of 8 with NW_F16, < 2^32. Those of x in any order, at least a row; each of y at least
-     * what it spans. */
+    /* Bytes from one head, token and sequence to the next, where there are several: multiples of 4,
+     * of 2 with NW_F16, < 2^32. Those of x in any order, at least a row; each of y at least what it
+     * spans. */
     uint64_t x_s1, x_s2, x_s3;
     uint64_t y_s1, y_s2, y_s3;
 } nw_rope_op;
 
 #define NW_ROPE_OP_INIT                                                                            \
-    { sizeof(nw_rope_op), 0, 0, 0, 1, 1, 1, 0, 1, 1.0f, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(nw_rope_op), 0, 0, 0, 1, 1, 1, 0, 1, 1.0f, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0,   \
+            0, 0                                                                                   \
+    }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_rope(nw_context *context, const nw_rope_op *rope, void *stream);
@@ -1402,7 +1407,7 @@ typedef struct nw_rope_model {
     float beta_fast;           /* of YaRN, >= beta_slow */
     float beta_slow;           /* of YaRN, > 0 */
     uint32_t original_context; /* of YaRN: tokens, > 0 */
-    const float *factors;   /* [pairs] in host memory: frequencies are divided by them; or null */
+    const float *factors;   /* [pairs] in host memory, not 0: frequencies are divided by them; or null */
     const uint8_t *streams; /* [pairs] in host memory: which position of a token counts, 0..3; or
                                null: 0 */
 } nw_rope_model;
