@@ -71,4 +71,60 @@ const char *map_gated_delta_net(const ggml_tensor *node, Address at, nw_gated_de
     return nullptr;
 }
 
+// As of the gated delta rule, the node has results, then states. K and q are Mamba's B and C.
+const char *map_ssm_scan(const ggml_tensor *node, Address at, nw_ssm_scan_op &out) {
+    const ggml_tensor *const state = node->src[0], *const x = node->src[1], *dt = node->src[2];
+    const ggml_tensor *const a = node->src[3], *const k = node->src[4], *const q = node->src[5];
+    if (!are_f32(state, x, dt, a, k, q, node))
+        return not_f32;
+    if (!fit(state, x, dt, k))
+        return too_large;
+    out = nw_ssm_scan_op NW_SSM_SCAN_OP_INIT;
+    out.n = size(state, 0), out.d = size(state, 1), out.h = size(state, 2);
+    out.states = size(state, 3), out.groups = size(k, 1);
+    out.tokens = size(x, 2), out.b = size(x, 3);
+    out.vector_gate = a->ne[0] != 1;
+    out.slots = parameter<uint32_t>(node, 0);
+    out.x = floats(at(node, x)), out.dt = floats(at(node, dt)), out.a = floats(at(node, a));
+    out.k = floats(at(node, k)), out.q = floats(at(node, q)), out.state = floats(at(node, state));
+    out.idx = reinterpret_cast<const int32_t *>(at(node, node->src[6]));
+    out.o = floats(at(node, node));
+    out.new_state = out.o + ggml_nelements(x);
+    out.x_s = x->nb[2], out.x_b = x->nb[3];
+    out.k_s = k->nb[2], out.k_b = k->nb[3], out.q_s = q->nb[2], out.q_b = q->nb[3];
+    out.state_stride = state->nb[3], out.slot_stride = out.state_stride * out.b;
+    return nullptr;
+}
+
+// Sources are contiguous: ggml requires it. Sequences follow each other.
+const char *map_wkv(const ggml_tensor *node, Address at, nw_wkv_op &out) {
+    const bool seventh = node->op == GGML_OP_RWKV_WKV7, sixth = node->op == GGML_OP_RWKV_WKV6;
+    const ggml_tensor *const v = node->src[seventh ? 3 : 1];
+    const ggml_tensor *const state = node->src[seventh ? 6 : sixth ? 5 : 4];
+    if (!is_f32(node))
+        return not_f32;
+    for (const ggml_tensor *const source : node->src)
+        if (source && (!is_f32(source) || !fits(source)))
+            return not_f32;
+    const auto of = [&](int source) { return floats(at(node, node->src[source])); };
+    out = nw_wkv_op NW_WKV_OP_INIT;
+    out.d = size(v, 0), out.h = size(v, 1), out.b = size(state, 1);
+    out.tokens = size(v, 2) / out.b;
+    if (seventh) {
+        out.function = NW_RWKV7;
+        out.q = of(0), out.g = of(1), out.k = of(2), out.v = of(3);
+        out.remove = of(4), out.replace = of(5), out.state = of(6);
+    } else {
+        out.function = sixth ? NW_RWKV6 : NW_GLA;
+        out.k = of(0), out.v = of(1), out.q = of(2);
+        if (sixth)
+            out.bonus = of(3), out.g = of(4), out.state = of(5);
+        else
+            out.g = of(3), out.state = of(4), out.scale = parameter<float>(node, 0);
+    }
+    out.o = floats(at(node, node));
+    out.new_state = out.o + ggml_nelements(v);
+    return nullptr;
+}
+
 } // namespace nw::engine
