@@ -47,6 +47,7 @@ Inputs inputs(Test &t, u64 vectors, u64 heads, u64 states, u64 d) {
 Results run(Test &t, const Kernel &kernel, const Inputs &in, const Case &p,
             std::source_location where) {
     const u32 d = kernel.number("d");
+    const std::string function(kernel.param("function"));
     const Region q = t.region<f32>(in.q), k = t.region<f32>(in.k), v = t.region<f32>(in.v),
                  g = t.region<f32>(in.g), bonus = t.region<f32>(in.bonus),
                  remove = t.region<f32>(in.remove), replace = t.region<f32>(in.replace),
@@ -65,9 +66,9 @@ Results run(Test &t, const Kernel &kernel, const Inputs &in, const Case &p,
                     .k = of(k),
                     .v = of(v),
                     .g = of(g),
-                    .bonus = of(bonus),
-                    .remove = of(remove),
-                    .replace = of(replace),
+                    .bonus = function == "rwkv6" ? of(bonus) : nullptr,
+                    .remove = function == "rwkv7" ? of(remove) : nullptr,
+                    .replace = function == "rwkv7" ? of(replace) : nullptr,
                     .state = of(state),
                     .new_state = static_cast<f32 *>(made.data()),
                     .o = static_cast<f32 *>(o.data())});
