@@ -128,6 +128,8 @@ const char *map_glu(const ggml_tensor *node, Address at, nw_glu_op &out) {
     out.m = static_cast<uint32_t>(y.rows), out.k = static_cast<uint32_t>(node->ne[0]);
     if (out.act == NW_GLU_SWIGLU_OAI)
         out.alpha = parameter<float>(node, 2), out.limit = parameter<float>(node, 3);
+    if (out.act == NW_GLU_SWIGLU_CLAMP)
+        out.limit = parameter<float>(node, 3);
     const bool swapped = parameter<int32_t>(node, 1) != 0;
     out.gate = reinterpret_cast<const float *>(at(node, a));
     out.up = reinterpret_cast<const float *>(at(node, b));
