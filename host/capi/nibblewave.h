@@ -1182,35 +1182,40 @@ NW_API nw_status nw_rms_norm_prepare(nw_context *context, const nw_norm *norm);
 enum { NW_ADD = 0, NW_SUB = 1, NW_MUL = 2, NW_DIV = 3 };
 
 /*
- * Elementwise sums, differences, products and quotients of float tensors of four dimensions, as
- * ggml has them: b is repeated to the shape of a.
+ * Elementwise sums, differences, products and quotients of tensors of four dimensions, as ggml has
+ * them: b is repeated to the shape of a. Each has its own type.
  *
  *     C[i3, i2, i1, k] = A[i3, i2, i1, k] + B[i3 % b_n3, i2 % b_n2, i1 % b_n1, k % b_k], or -, *, /
  *
- * Results are rounded once, to nearest even; quotients below 2^-126 may round twice. Sizes,
- * pointers and strides that are multiples of 16 bytes are faster.
+ * Results are rounded to float once, to nearest even, then to the type of c; quotients below 2^-126
+ * may round twice. Floats whose rows are contiguous, with sizes, pointers and strides that are
+ * multiples of 16 bytes, are faster.
  */
 typedef struct nw_binary_op {
     size_t size;                    /* sizeof(nw_binary_op); NW_BINARY_OP_INIT sets it */
     int32_t function;               /* NW_ADD, NW_SUB, NW_MUL or NW_DIV */
+    int32_t a_type, b_type, c_type; /* NW_F32, NW_F16 or NW_BF16 */
     uint32_t k;                     /* elements of a row, <= 2^28 */
     uint32_t n1, n2, n3;            /* rows in each dimension of a and c, the inner first */
     uint32_t b_k, b_n1, b_n2, b_n3; /* the same of b; each divides that of a */
 
-    const float *a; /* 4-byte aligned */
-    const float *b; /* 4-byte aligned */
-    float *c;       /* 4-byte aligned; a, or b of a's shape, with the same strides, else overlaps
-                       nothing */
+    const void *a;
+    const void *b;
+    void *c; /* a, or b of a's shape, with the same type and strides, else overlaps nothing */
 
-    /* Bytes from one to the next of each dimension: multiples of 4, < 2^32, where the size is more
-     * than 1. Those of a and b in any order, at least a row; each of c at least what it spans. */
+    /* Bytes from one to the next of each dimension, < 2^32, where the size is more than 1: in any
+     * order, of a and b also 0. */
+    uint64_t a_s0, b_s0, c_s0; /* of elements of a row */
     uint64_t a_s1, a_s2, a_s3;
     uint64_t b_s1, b_s2, b_s3;
     uint64_t c_s1, c_s2, c_s3;
 } nw_binary_op;
 
 #define NW_BINARY_OP_INIT                                                                          \
-    { sizeof(nw_binary_op), 0, 0, 1, 1, 1, 1, 1, 1, 1, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(nw_binary_op), 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, NULL, NULL, NULL, 4, 4, 4, 0, 0, \
+            0, 0, 0, 0, 0, 0, 0                                                                    \
+    }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_binary(nw_context *context, const nw_binary_op *binary, void *stream);
@@ -1249,7 +1254,8 @@ enum {
     NW_GLU_SWIGLU = 2,
     NW_GLU_SWIGLU_OAI = 3,
     NW_GLU_GEGLU_ERF = 4,
-    NW_GLU_GEGLU_QUICK = 5
+    NW_GLU_GEGLU_QUICK = 5,
+    NW_GLU_SWIGLU_CLAMP = 6
 };
 
 /*
@@ -1259,25 +1265,27 @@ enum {
  *     NW_GLU_GEGLU_ERF: x (1 + erf(x / sqrt(2))) / 2       NW_GLU_REGLU: max(x, 0)
  *     NW_GLU_SWIGLU_OAI: Y = (u + 1) * x / (1 + exp(-alpha x)),
  *     x = min(gate, limit), u = min(max(up, -limit), limit)
+ *     NW_GLU_SWIGLU_CLAMP: Y = u * x / (1 + exp(-x)), of the same x and u
  *
  * Gated linear units. Where a matrix holds both halves in its rows, gate and up point to the
  * halves, and both strides are its stride. The error is that of float arithmetic;
- * asm/glu/family.toml bounds it. NaN passes through the clamps of NW_GLU_SWIGLU_OAI.
+ * asm/glu/family.toml bounds it. NaN passes through clamps. Whole fours of columns and 16-byte
+ * aligned rows are faster.
  */
 typedef struct nw_glu_op {
     size_t size; /* sizeof(nw_glu_op); NW_GLU_OP_INIT sets it */
     int32_t act; /* NW_GLU_SWIGLU, ... */
     uint32_t m;  /* rows, >= 1 */
-    uint32_t k;  /* columns of y, a multiple of 4, <= 2^28 */
+    uint32_t k;  /* columns of y, <= 2^28 */
     float alpha; /* of NW_GLU_SWIGLU_OAI: finite, >= 0 */
-    float limit; /* of NW_GLU_SWIGLU_OAI: >= 0, infinity for none */
+    float limit; /* of NW_GLU_SWIGLU_OAI and _CLAMP: >= 0, infinity for none */
 
-    const float *gate; /* [M, K], 16-byte aligned */
-    const float *up;   /* [M, K], 16-byte aligned */
-    float *y;          /* [M, K], 16-byte aligned; gate or up itself with its stride, else overlaps
+    const float *gate; /* [M, K], 4-byte aligned */
+    const float *up;   /* [M, K], 4-byte aligned */
+    float *y;          /* [M, K], 4-byte aligned; gate or up itself with its stride, else overlaps
                           nothing */
 
-    /* Bytes from row to row: >= 4 * K, multiples of 16, < 2^32. */
+    /* Bytes from row to row: >= 4 * K, multiples of 4, < 2^32. */
     uint64_t gate_stride;
     uint64_t up_stride;
     uint64_t y_stride;
@@ -1331,6 +1339,53 @@ NW_API nw_status nw_copy(nw_context *context, const nw_copy_op *copy, void *stre
 /* Loads the kernels that such launches need, whatever their other members. Reads x_type and y_type
  * only. */
 NW_API nw_status nw_copy_prepare(nw_context *context, const nw_copy_op *copy);
+
+/*
+ * Tensors of floats that are made from indices: padding, plain and circular, rolls, triangles,
+ * diagonals, masks, constants and ramps
+ *
+ *     Y[i] = X[j], j_d = i_d - at_d, where j is within X and first <= i0 - i1 + n1 - 1 < first + count
+ *     Y[i] = value + increment * i0 elsewhere
+ *
+ * With wrap each j_d is taken modulo X's size: a roll, or circular padding. Diagonals of dimensions
+ * 0 and 1 are counted from the corner of i0 = 0, i1 = n1 - 1: n1 - 1 is the main one. All of them
+ * are first = 0, count = UINT32_MAX. A diagonal matrix has x_s1 = 0, first = n1 - 1 and count = 1.
+ * Without X all of Y is value + increment * i0.
+ */
+typedef struct nw_pad_op {
+    size_t size;                     /* sizeof(nw_pad_op); NW_PAD_OP_INIT sets it */
+    uint32_t n0, n1, n2, n3;         /* sizes of Y */
+    uint32_t x_n0, x_n1, x_n2, x_n3; /* sizes of X */
+    uint32_t at0, at1, at2, at3;     /* of Y's element that is X's first; with wrap at most X's
+                                        sizes */
+    int32_t wrap;                    /* 1: X goes on beyond its ends */
+    uint32_t first;                  /* diagonal of X that counts, < 2^31 */
+    uint32_t count;                  /* of diagonals that count */
+    float value;                     /* where X does not count */
+    float increment;                 /* of that from element to element of a row */
+
+    const void *x; /* or null */
+    void *y;       /* X with its sizes and strides, else overlaps nothing */
+
+    /* Bytes from one to the next of each dimension, < 2^32, where the size is more than 1: in any
+     * order, of X also 0. */
+    uint64_t x_s0; /* of elements of a row */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s0; /* of elements of a row */
+    uint64_t y_s1, y_s2, y_s3;
+} nw_pad_op;
+
+#define NW_PAD_OP_INIT                                                                             \
+    {                                                                                              \
+        sizeof(nw_pad_op), 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, UINT32_MAX, 0, 0, NULL, NULL, \
+            4, 0, 0, 0, 4, 0, 0, 0                                                                 \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_pad(nw_context *context, const nw_pad_op *pad, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads n0 only. */
+NW_API nw_status nw_pad_prepare(nw_context *context, const nw_pad_op *pad);
 
 /*
  * Rows of a matrix or of a stack of them, by index, converted to float, as ggml has it
@@ -1420,39 +1475,44 @@ enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };
  * Rotary position embedding of rows of d elements, of n1 heads, n2 tokens and n3 sequences
  *
  *     Y[a] = scale * (X[a] cos t - X[b] sin t), Y[b] = scale * (X[a] sin t + X[b] cos t)
- *     of row X[i3, i2, i1], for j < pairs: a, b = 2 j, 2 j + 1, or with NW_ROPE_NEOX j, j + pairs
+ *     of row X[i3, i2, i1], for j < pairs: a, b = first + 2 j, first + 2 j + 1, or with NW_ROPE_NEOX first + j, first + j + pairs
  *     t = 2 pi turns[j] / 2^64 * pos[s, i2], s = turns[j] % 4
  *
- * Elements of a row after its pairs are copied unchanged. turns[j] is a 64-bit number, low word
- * first: the turns of pair j from a position to the next, times 2^64, so that t is exact at any
- * position. Bases, frequency factors and YaRN are in it, and its lowest two bits say which of the
- * `streams` positions of a token counts, for models with several. t is exact to 2^-25 of a turn,
- * sin and cos to 2^-21.
+ * Elements of a row before and after its pairs are copied unchanged. Rows of whole eights of
+ * elements, whole fours of pairs and first = 0 are faster, 16-byte aligned ones of NW_F32, 8-byte
+ * aligned ones of NW_F16. turns[j] is a 64-bit number, low word first: the turns of pair j from a
+ * position to the next, times 2^64, so that t is exact at any position. Bases, frequency factors
+ * and YaRN are in it, and its lowest two bits say which of the `streams` positions of a token
+ * counts, for models with several. t is exact to 2^-25 of a turn, sin and cos to 2^-21.
  */
 typedef struct nw_rope_op {
     size_t size;         /* sizeof(nw_rope_op); NW_ROPE_OP_INIT sets it */
     int32_t y_type;      /* of x and y: NW_F32 or NW_F16 */
     int32_t layout;      /* NW_ROPE_NORMAL or NW_ROPE_NEOX */
-    uint32_t d;          /* elements of a row, a multiple of 8, <= 65536 */
+    uint32_t d;          /* elements of a row: 2..65536 */
     uint32_t n1, n2, n3; /* heads, tokens, sequences */
-    uint32_t pairs;      /* that are rotated: a multiple of 4, <= d / 2 */
+    uint32_t pairs;      /* that are rotated: at least 1, first + 2 * pairs <= d */
     uint32_t streams;    /* positions of a token: 1..4 */
     float scale;         /* finite, >= 0 */
+    uint32_t first;      /* element of a row that the pairs begin with */
 
-    const void *x;      /* 16-byte aligned; NW_F16: 8 */
+    const void *x;      /* 4-byte aligned; NW_F16: 2 */
     void *y;            /* as x; x itself with its strides, else overlaps nothing */
     const int32_t *pos; /* [streams, n2] */
     const void *turns;  /* uint64_t [pairs], 16-byte aligned */
 
-    /* Bytes from one head, token and sequence to the next, where there are several: multiples of
-     * 16, of 8 with NW_F16, < 2^32. Those of x in any order, at least a row; each of y at least
-     * what it spans. */
+    /* Bytes from one head, token and sequence to the next, where there are several: multiples of 4,
+     * of 2 with NW_F16, < 2^32. Those of x in any order, at least a row; each of y at least what it
+     * spans. */
     uint64_t x_s1, x_s2, x_s3;
     uint64_t y_s1, y_s2, y_s3;
 } nw_rope_op;
 
 #define NW_ROPE_OP_INIT                                                                            \
-    { sizeof(nw_rope_op), 0, 0, 0, 1, 1, 1, 0, 1, 1.0f, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(nw_rope_op), 0, 0, 0, 1, 1, 1, 0, 1, 1.0f, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0,   \
+            0, 0                                                                                   \
+    }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_rope(nw_context *context, const nw_rope_op *rope, void *stream);
@@ -1472,7 +1532,7 @@ typedef struct nw_rope_model {
     float beta_fast;           /* of YaRN, >= beta_slow */
     float beta_slow;           /* of YaRN, > 0 */
     uint32_t original_context; /* of YaRN: tokens, > 0 */
-    const float *factors;   /* [pairs] in host memory: frequencies are divided by them; or null */
+    const float *factors;   /* [pairs] in host memory, not 0: frequencies are divided by them; or null */
     const uint8_t *streams; /* [pairs] in host memory: which position of a token counts, 0..3; or
                                null: 0 */
 } nw_rope_model;
@@ -1683,6 +1743,34 @@ NW_API nw_status nw_sum_rows(nw_context *context, const nw_sum_rows_op *sums, vo
 
 /* Loads the kernels that such launches need, whatever their other members. Reads k only. */
 NW_API nw_status nw_sum_rows_prepare(nw_context *context, const nw_sum_rows_op *sums);
+
+/*
+ * Running sums of rows of k floats in three dimensions
+ *
+ *     Y[i3, i2, i1, k] = sum over j <= k of X[i3, i2, i1, j]
+ */
+typedef struct nw_cumsum_op {
+    size_t size;         /* sizeof(nw_cumsum_op); NW_CUMSUM_OP_INIT sets it */
+    uint32_t k;          /* elements of a row, <= 2^28 */
+    uint32_t n1, n2, n3; /* rows in each dimension, the inner first */
+
+    const float *x; /* 4-byte aligned */
+    float *y;       /* X with its strides, else overlaps nothing; 4-byte aligned */
+
+    /* Bytes from one row to the next in each dimension, where there are several: multiples of 4, <
+     * 2^32. Those of X in any order, at least a row; each of Y at least what it spans. */
+    uint64_t x_s1, x_s2, x_s3;
+    uint64_t y_s1, y_s2, y_s3;
+} nw_cumsum_op;
+
+#define NW_CUMSUM_OP_INIT                                                                          \
+    { sizeof(nw_cumsum_op), 0, 1, 1, 1, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_cumsum(nw_context *context, const nw_cumsum_op *sum, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_cumsum_prepare(nw_context *context, const nw_cumsum_op *sum);
 
 /*
  * Where the largest element of each row is
@@ -1939,6 +2027,105 @@ NW_API nw_status nw_gated_delta_net(nw_context *context, const nw_gated_delta_op
 /* Loads the kernels that such launches need, whatever their other members. Reads d and vector_gate
  * only. */
 NW_API nw_status nw_gated_delta_net_prepare(nw_context *context, const nw_gated_delta_op *delta);
+
+/*
+ * The selective scan of state space models: Mamba 1, with a[j, c] and n = 16, and Mamba 2.
+ * GGML_OP_SSM_SCAN
+ *
+ *     of each token in order, with the state S [d, n] of its sequence and head j, and group g = j / (h / groups):
+ *     t = log(1 + exp(dt[j])), S[r, c] = exp(t a[j]) S[r, c] + k[g, c] t x[j, r], o[j, r] = sum_c q[g, c] S[r, c]
+ *
+ * k and q are Mamba's B and C. Sequence i begins with row idx[i] of `state`; without idx with row
+ * i. Indices out of range are clamped to 0..states - 1. Slot s of new_state gets the state after
+ * all tokens but the last s, in row i. Slots s >= tokens are not written.
+ */
+typedef struct nw_ssm_scan_op {
+    size_t size;         /* sizeof(nw_ssm_scan_op); NW_SSM_SCAN_OP_INIT sets it */
+    uint32_t n;          /* elements of a row of a state: 96, 128 or 256; 16 with vector_gate */
+    int32_t vector_gate; /* 1: a has n elements per head */
+    uint32_t b;          /* sequences, <= 65535 */
+    uint32_t tokens;     /* of each sequence */
+    uint32_t h;          /* heads */
+    uint32_t d;          /* rows of a head: even, with vector_gate any */
+    uint32_t groups;     /* of heads, which share k and q */
+    uint32_t slots;      /* states to keep of each sequence: 1, the last one */
+    uint32_t states;     /* rows of `state`; without idx at least b */
+
+    const float *x;     /* [b, tokens, h, d] */
+    const float *dt;    /* [b, tokens, h] */
+    const float *a;     /* [h], or [h, n] */
+    const float *k;     /* [b, tokens, groups, n] */
+    const float *q;     /* [b, tokens, groups, n] */
+    const float *state; /* [states, h, d, n] */
+    float *new_state;   /* [slots, b, h, d, n] */
+    float *o;           /* [b, tokens, h, d] */
+    const int32_t *idx; /* [b], or null */
+
+    /* Bytes from one sequence (_b) and token (_s) to the next, from state to state, both of state
+     * and new_state, and from slot to slot, where there are several: multiples of 4, < 2^32. Those
+     * of x, k and q in any order, at least a row; of states and slots at least what they span. */
+    uint64_t x_b, x_s;
+    uint64_t k_b, k_s;
+    uint64_t q_b, q_s;
+    uint64_t state_stride, slot_stride;
+} nw_ssm_scan_op;
+
+#define NW_SSM_SCAN_OP_INIT                                                                        \
+    {                                                                                              \
+        sizeof(nw_ssm_scan_op), 0, 0, 1, 1, 0, 0, 1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL,     \
+            NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                                               \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_ssm_scan(nw_context *context, const nw_ssm_scan_op *scan, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads n and vector_gate
+ * only. */
+NW_API nw_status nw_ssm_scan_prepare(nw_context *context, const nw_ssm_scan_op *scan);
+
+enum { NW_RWKV6 = 0, NW_RWKV7 = 1, NW_GLA = 2 };
+
+/*
+ * Linear attention of RWKV 6 and 7, and gated linear attention, as ggml has them
+ *
+ *     of each token, with the state S [d, d] of its sequence and head:
+ *     NW_RWKV6: o[j] = sum_i q[i] (bonus[i] k[i] v[j] + S[i, j]), then S[i, j] = g[i] S[i, j] + k[i] v[j]
+ *     NW_GLA: S[i, j] = g[i] S[i, j] + k[i] v[j], then o[j] = scale * sum_i q[i] S[i, j]
+ *     NW_RWKV7: S[i, j] = g[j] S[i, j] + v[i] k[j] + replace[j] * sum_l remove[l] S[i, l], then o[i] = sum_j q[j] S[i, j]
+ */
+typedef struct nw_wkv_op {
+    size_t size;      /* sizeof(nw_wkv_op); NW_WKV_OP_INIT sets it */
+    int32_t function; /* NW_RWKV6, NW_GLA or NW_RWKV7 */
+    uint32_t d;       /* size of heads: 64 */
+    uint32_t b;       /* sequences, <= 65535 */
+    uint32_t tokens;  /* of each sequence */
+    uint32_t h;       /* heads, <= 65535 */
+    float scale;      /* of NW_GLA: finite */
+
+    const float *q;       /* [b, tokens, h, d]; RWKV's r */
+    const float *k;       /* [b, tokens, h, d] */
+    const float *v;       /* [b, tokens, h, d] */
+    const float *g;       /* [b, tokens, h, d]: what is kept of the state; RWKV's w */
+    const float *bonus;   /* [h, d], of NW_RWKV6: its u */
+    const float *remove;  /* [b, tokens, h, d], of NW_RWKV7: its a */
+    const float *replace; /* [b, tokens, h, d], of NW_RWKV7: its b */
+    const float *state;   /* [b, h, d, d] */
+    float *new_state;     /* [b, h, d, d], after the last token */
+    float *o;             /* [b, tokens, h, d] */
+} nw_wkv_op;
+
+#define NW_WKV_OP_INIT                                                                             \
+    {                                                                                              \
+        sizeof(nw_wkv_op), 0, 64, 1, 1, 0, 1.0f, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+            NULL, NULL                                                                             \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_wkv(nw_context *context, const nw_wkv_op *wkv, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads function and d
+ * only. */
+NW_API nw_status nw_wkv_prepare(nw_context *context, const nw_wkv_op *wkv);
 
 /* ---- layouts ---- */
 

@@ -23,8 +23,8 @@ void check(const nw_rope_model &p) {
     need(p.extension == 0 || p.original_context > 0,
          "original_context = 0: YaRN needs the context that the model was trained with");
     for (u32 j = 0; p.factors && j < p.pairs; ++j)
-        need(std::isfinite(p.factors[j]) && p.factors[j] > 0,
-             "factors[{}] = {}: must be finite and above 0", j, p.factors[j]);
+        need(std::isfinite(p.factors[j]) && p.factors[j] != 0,
+             "factors[{}] = {}: must be finite and not 0", j, p.factors[j]);
     for (u32 j = 0; p.streams && j < p.pairs; ++j)
         need(p.streams[j] <= 3, "streams[{}] = {}: must be 0..3", j, p.streams[j]);
 }
@@ -48,10 +48,11 @@ f64 extrapolated(const nw_rope_model &p, u32 j) {
 u64 turns_of(const nw_rope_model &p, u32 j) {
     const f64 share = extrapolated(p, j), factor = p.factors ? f64{p.factors[j]} : 1.0;
     const f64 scale = p.frequency_scale * (1 - share) + share;
-    const f64 turns =
-        std::pow(f64{p.base}, -f64(j) / p.pairs) / factor * scale / (2 * std::numbers::pi);
+    const f64 turns = std::pow(f64{p.base}, -f64(j) / p.pairs) / std::fabs(factor) * scale /
+                      (2 * std::numbers::pi);
     constexpr u64 stream_bits = 3;
-    const u64 fraction = static_cast<u64>((turns - std::floor(turns)) * 0x1p64);
+    const u64 forward = static_cast<u64>((turns - std::floor(turns)) * 0x1p64);
+    const u64 fraction = factor < 0 ? 0 - forward : forward;
     return (fraction & ~stream_bits) | (p.streams ? p.streams[j] : 0u);
 }
 

@@ -51,11 +51,11 @@ std::vector<u64> rope_turns(std::span<const f64> frequencies, std::span<const u3
 }
 
 std::vector<f64> rope_row(std::span<const f32> x, std::span<const f64> frequencies,
-                          std::span<const i32> position, bool neox, f64 scale) {
+                          std::span<const i32> position, bool neox, f64 scale, u32 first) {
     const u64 pairs = frequencies.size();
     std::vector<f64> y(x.begin(), x.end());
     for (u64 j = 0; j < pairs; ++j) {
-        const u64 a = neox ? j : 2 * j, b = neox ? j + pairs : 2 * j + 1;
+        const u64 a = first + (neox ? j : 2 * j), b = neox ? a + pairs : a + 1;
         const long double t = static_cast<long double>(frequencies[j]) * position[j];
         const f64 c = static_cast<f64>(std::cos(t)), s = static_cast<f64>(std::sin(t));
         y[a] = scale * (x[a] * c - x[b] * s);

@@ -24,9 +24,9 @@ std::vector<f64> rope_frequencies(const RopeModel &);
 // Their turns times 2^64, modulo 2^64; streams[j] in the lowest two bits, empty: 0.
 std::vector<u64> rope_turns(std::span<const f64> frequencies, std::span<const u32> streams);
 
-// Rotates the pairs of one row by frequency * position, times scale. pairs lie side by side, or
-// neox: their second elements behind all first ones.
+// Rotates the pairs of one row by frequency * position, times scale. Pairs begin with element
+// `first` and lie side by side, or neox: their second elements behind all first ones.
 std::vector<f64> rope_row(std::span<const f32> x, std::span<const f64> frequencies,
-                          std::span<const i32> position, bool neox, f64 scale);
+                          std::span<const i32> position, bool neox, f64 scale, u32 first = 0);
 
 } // namespace nw::ref

@@ -54,6 +54,8 @@ TEST_CASE("nw_rope_turns: bases, factors, YaRN and streams are the reference's")
     std::vector<float> factors(64, 8.0f);
     plain.base = 500000, plain.factors = factors.data();
     check_turns(plain);
+    factors[0] = -1, factors[5] = -2.5f; // the other way round
+    check_turns(plain);
     std::vector<uint8_t> streams(64);
     std::vector<u32> wanted(64);
     for (u32 j = 0; j < 64; ++j)
@@ -77,7 +79,7 @@ TEST_CASE("nw_rope_turns refuses by name") {
     refused(model, "original_context = 0: YaRN needs the context");
     const float factors[32] = {1, 0};
     model = yarn(), model.factors = factors;
-    refused(model, "factors[1] = 0: must be finite and above 0");
+    refused(model, "factors[1] = 0: must be finite and not 0");
     const uint8_t streams[32] = {4};
     model = yarn(), model.streams = streams;
     refused(model, "streams[0] = 4: must be 0..3");

@@ -32,6 +32,8 @@ MIXES = {
     "q4_0": Mix(Type.Q4_0, Type.Q6_K),
     "q8_0": Mix(Type.Q8_0, Type.Q8_0),
     "q4_K_M": Mix(Type.Q4_K, Type.Q6_K),
+    "f16": Mix(Type.F16, Type.F16),
+    "f32": Mix(Type.F32, Type.F32),
 }
 
 
@@ -75,22 +77,25 @@ class Huge:
         os.truncate(self.out, header + self.bytes)
 
 
-def add_sizes(w: gguf.GGUFWriter, feed_forward: int, head: int) -> None:
+def add_sizes(w: gguf.GGUFWriter, feed_forward: int, head: int, layers: int = LAYERS, rotated: int | None = None) -> None:
     w.add_context_length(512)
     w.add_embedding_length(WIDTH)
-    w.add_block_count(LAYERS)
+    w.add_block_count(layers)
     w.add_feed_forward_length(feed_forward)
     w.add_head_count(HEADS)
     w.add_head_count_kv(KV_HEADS)
     w.add_key_length(head)
     w.add_value_length(head)
     w.add_layer_norm_rms_eps(1e-6)
-    w.add_rope_dimension_count(head)
+    w.add_rope_dimension_count(rotated or head)
     w.add_vocab_size(VOCABULARY)
     w.add_tokenizer_model("none")
 
 
 class Model:
+    layers = LAYERS
+    added = 1.0  # size of what a layer adds to the rows that pass through it
+
     def __init__(self, library: Path, arch: str, mix: Mix, out: Path, head: int) -> None:
         self.ggml = ctypes.CDLL(str(library))
         self.ggml.ggml_quantize_chunk.restype = ctypes.c_size_t
@@ -102,9 +107,9 @@ class Model:
         values = around + by * self.random.standard_normal(shape)
         self.writer.add_tensor(name, values.astype(numpy.float32))
 
-    def quantized(self, name: str, *shape: int, more: bool = False) -> None:
-        """Rows of shape[-1] weights, scaled so that their sums are near 1."""
-        self.quantize(name, shape[-1] ** -0.5 * self.random.standard_normal(shape), more)
+    def quantized(self, name: str, *shape: int, more: bool = False, by: float = 1.0) -> None:
+        """Rows of shape[-1] weights, scaled so that their sums are near `by`."""
+        self.quantize(name, by * shape[-1] ** -0.5 * self.random.standard_normal(shape), more)
 
     def quantize(self, name: str, values: numpy.ndarray, more: bool = False) -> None:
         type_, shape = self.mix.more if more else self.mix.most, values.shape
@@ -126,7 +131,7 @@ class Model:
         """In a mixture of experts each token prefers two experts by far: the smallest difference could decide a near tie
         the other way, and change the logits."""
         out = self.random.standard_normal((VOCABULARY, WIDTH))
-        if self.arch == "qwen3moe":
+        if self.arch in ("qwen3moe", "qwen3next"):
             out[:, :EXPERTS] = 0
             for token in range(VOCABULARY):
                 out[token, self.random.choice(EXPERTS, USED, replace=False)] = 4, 3
@@ -137,7 +142,7 @@ class Model:
         self.quantized(f"{at}.attn_q.weight", HEADS * self.head, WIDTH)
         self.quantized(f"{at}.attn_k.weight", KV_HEADS * self.head, WIDTH)
         self.quantized(f"{at}.attn_v.weight", KV_HEADS * self.head, WIDTH, more=True)
-        self.quantized(f"{at}.attn_output.weight", WIDTH, HEADS * self.head)
+        self.quantized(f"{at}.attn_output.weight", WIDTH, HEADS * self.head, by=self.added)
         if self.arch.startswith("qwen3"):
             self.plain(f"{at}.attn_q_norm.weight", self.head, around=1, by=0.1)
             self.plain(f"{at}.attn_k_norm.weight", self.head, around=1, by=0.1)
@@ -145,21 +150,27 @@ class Model:
     def feed_forward(self, at: str) -> None:
         self.plain(f"{at}.ffn_norm.weight", WIDTH, around=1, by=0.1)
         if self.arch == "qwen3moe":
-            self.writer.add_tensor(f"{at}.ffn_gate_inp.weight", numpy.eye(EXPERTS, WIDTH, dtype=numpy.float32))
-            self.quantized(f"{at}.ffn_gate_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
-            self.quantized(f"{at}.ffn_up_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
-            self.quantized(f"{at}.ffn_down_exps.weight", EXPERTS, WIDTH, EXPERT_FORWARD, more=True)
-            return
+            self.experts(at)
+        else:
+            self.dense(at)
+
+    def experts(self, at: str) -> None:
+        self.writer.add_tensor(f"{at}.ffn_gate_inp.weight", numpy.eye(EXPERTS, WIDTH, dtype=numpy.float32))
+        self.quantized(f"{at}.ffn_gate_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
+        self.quantized(f"{at}.ffn_up_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
+        self.quantized(f"{at}.ffn_down_exps.weight", EXPERTS, WIDTH, EXPERT_FORWARD, more=True, by=self.added)
+
+    def dense(self, at: str) -> None:
         self.quantized(f"{at}.ffn_gate.weight", FEED_FORWARD, WIDTH)
         self.quantized(f"{at}.ffn_up.weight", FEED_FORWARD, WIDTH)
-        self.quantized(f"{at}.ffn_down.weight", WIDTH, FEED_FORWARD, more=True)
+        self.quantized(f"{at}.ffn_down.weight", WIDTH, FEED_FORWARD, more=True, by=self.added)
 
     def write(self) -> None:
         self.header()
         self.quantize("token_embd.weight", self.embedding())
         self.plain("output_norm.weight", WIDTH, around=1, by=0.1)
         self.quantized("output.weight", VOCABULARY, WIDTH, more=True)
-        for layer in range(LAYERS):
+        for layer in range(self.layers):
             self.attention(f"blk.{layer}")
             self.feed_forward(f"blk.{layer}")
         self.writer.write_header_to_file()

@@ -25,6 +25,7 @@ struct Case {
     ref::RopeModel model;
     u32 streams = 1;
     i32 first = 0; // position
+    u32 begin = 0; // the element that pairs begin with
     u64 pad = 0;
     bool permuted = false, in_place = false;
     f32 scale = 1;
@@ -66,12 +67,12 @@ Rows rows_of(Rng &rng, const Case &p, const std::vector<i32> &positions, bool ne
         for (const u32 stream : streams)
             at.push_back(
                 positions[std::min(stream, p.streams - 1) * p.n[2] + row / p.n[1] % p.n[2]]);
-        const std::vector<f64> y = ref::rope_row(x, frequencies, at, neox, p.scale);
+        const std::vector<f64> y = ref::rope_row(x, frequencies, at, neox, p.scale, p.begin);
         for (u64 i = 0; i < d; ++i) {
-            const u64 j = i >= 2 * p.model.pairs ? i : neox ? i % p.model.pairs : i / 2;
-            const u64 a = neox ? j : 2 * j, b = neox ? j + p.model.pairs : 2 * j + 1;
-            const bool rest = i >= 2 * p.model.pairs;
-            const f64 sum = rest ? 0 : std::fabs(x[a]) + std::fabs(x[b]);
+            const bool rest = i < p.begin || i >= p.begin + 2 * p.model.pairs;
+            const u64 at_pairs = i - p.begin, pairs = p.model.pairs;
+            const u64 a = neox ? at_pairs % pairs : at_pairs / 2 * 2, b = a + (neox ? pairs : 1);
+            const f64 sum = rest ? 0 : std::fabs(x[p.begin + a]) + std::fabs(x[p.begin + b]);
             out.most.push_back(sum * p.scale * (0x1p-21 + 0x1p-22));
         }
         out.x.insert(out.x.end(), x.begin(), x.end());
@@ -101,8 +102,8 @@ template <class T> T stored(f32 x) {
 template <class T>
 void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
                 std::source_location where) {
-    t.shape(fmt::format("{} pairs={} streams={} first={} {}", fmt::join(p.n, "x"), p.model.pairs,
-                        p.streams, p.first, what));
+    t.shape(fmt::format("{} pairs={} begin={} streams={} first={} {}", fmt::join(p.n, "x"),
+                        p.model.pairs, p.begin, p.streams, p.first, what));
     const bool neox = kernel.param("layout") == "neox", f16 = sizeof(T) == 2;
     const Tensor in = check::tensor(p.n, sizeof(T), p.pad, p.permuted),
                  out = p.in_place ? in : check::tensor(p.n, sizeof(T), p.pad);
@@ -126,6 +127,7 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
                      .pairs = p.model.pairs,
                      .streams = p.streams,
                      .scale = p.scale,
+                     .first = p.begin,
                      .x = x.data(),
                      .y = y.data(),
                      .pos = static_cast<const i32 *>(pos.data()),
@@ -184,6 +186,18 @@ CHECK_FAMILY(rope) {
                "streams");
     check_rows(t, kernel, {.n = {64, 2, 3, 1}, .model = {.pairs = 32}, .streams = 2},
                "two streams");
+    if (kernel.number("width") == 2) {
+        check_rows(t, kernel,
+                   {.n = {37, 3, 5, 1}, .model = {.pairs = 10}, .pad = 1, .permuted = true},
+                   "odd rows");
+        check_rows(t, kernel,
+                   {.n = {101, 2, 5, 2}, .model = {.pairs = 13}, .begin = 33, .in_place = true},
+                   "offset");
+        check_rows(t, kernel, {.n = {36, 7, 9, 1}, .model = {.pairs = 6}, .begin = 24}, "behind");
+        check_rows(t, kernel, {.n = {2, 1, 3, 1}, .model = {.pairs = 1}}, "a pair");
+        check_rows(t, kernel, {.n = {12, 2, 4, 1}, .model = {.pairs = 5}, .streams = 3, .begin = 1},
+                   "odd offset");
+    }
     if (t.checkers)
         return;
     for (const i32 first : {-(1 << 20), 4095, 65533, (1 << 20) - 4, 2147483640})

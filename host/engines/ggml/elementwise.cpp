@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Norms, sums, products, gated units: all of f32.
+// Norms, sums, products, gated units, and tensors made from indices.
 #include <array>
 
 #include "engines/ggml/maps.h"
@@ -26,9 +26,8 @@ bool continues(const Dimension &inner, const Dimension &outer) {
 std::array<Dimension, 4> dimensions_of(const ggml_tensor *node) {
     const ggml_tensor *const a = node->src[0], *const b = node->src[1];
     const auto dimension = [&](int d) {
-        return Dimension{static_cast<uint64_t>(a->ne[d]), static_cast<uint64_t>(b->ne[d]),
-                         d ? a->nb[d] : sizeof(float), d ? b->nb[d] : sizeof(float),
-                         d ? node->nb[d] : sizeof(float)};
+        return Dimension{static_cast<uint64_t>(a->ne[d]), static_cast<uint64_t>(b->ne[d]), a->nb[d],
+                         b->nb[d], node->nb[d]};
     };
     std::array<Dimension, 4> out;
     out[0] = dimension(0);
@@ -74,28 +73,24 @@ const char *map_rms_norm(const ggml_tensor *node, Address at, nw_norm &out) {
 
 const char *map_binary(const ggml_tensor *node, Address at, nw_binary_op &out) {
     const ggml_tensor *const a = node->src[0], *const b = node->src[1];
-    if (!is_f32(a) || !is_f32(b) || !is_f32(node))
-        return not_f32;
-    if (!has_dense_rows(a) || !has_dense_rows(b) || !has_dense_rows(node))
-        return transposed;
     const auto d = dimensions_of(node);
     for (const Dimension &one : d)
         if (!fits(one.size))
             return too_large;
     out = nw_binary_op NW_BINARY_OP_INIT;
     out.function = function_of(node->op);
+    out.a_type = number_of(a->type), out.b_type = number_of(b->type);
+    out.c_type = number_of(node->type);
     uint32_t *const sizes[] = {&out.k, &out.n1, &out.n2, &out.n3};
     uint32_t *const b_sizes[] = {&out.b_k, &out.b_n1, &out.b_n2, &out.b_n3};
     for (std::size_t i = 0; i < 4; i++) {
         *sizes[i] = static_cast<uint32_t>(d[i].size);
         *b_sizes[i] = static_cast<uint32_t>(d[i].b_size);
     }
-    out.a = reinterpret_cast<const float *>(at(node, a));
-    out.b = reinterpret_cast<const float *>(at(node, b));
-    out.c = reinterpret_cast<float *>(at(node, node));
-    out.a_s1 = d[1].a, out.a_s2 = d[2].a, out.a_s3 = d[3].a;
-    out.b_s1 = d[1].b, out.b_s2 = d[2].b, out.b_s3 = d[3].b;
-    out.c_s1 = d[1].c, out.c_s2 = d[2].c, out.c_s3 = d[3].c;
+    out.a = at(node, a), out.b = at(node, b), out.c = at(node, node);
+    out.a_s0 = d[0].a, out.a_s1 = d[1].a, out.a_s2 = d[2].a, out.a_s3 = d[3].a;
+    out.b_s0 = d[0].b, out.b_s1 = d[1].b, out.b_s2 = d[2].b, out.b_s3 = d[3].b;
+    out.c_s0 = d[0].c, out.c_s1 = d[1].c, out.c_s2 = d[2].c, out.c_s3 = d[3].c;
     return nullptr;
 }
 
@@ -133,6 +128,8 @@ const char *map_glu(const ggml_tensor *node, Address at, nw_glu_op &out) {
     out.m = static_cast<uint32_t>(y.rows), out.k = static_cast<uint32_t>(node->ne[0]);
     if (out.act == NW_GLU_SWIGLU_OAI)
         out.alpha = parameter<float>(node, 2), out.limit = parameter<float>(node, 3);
+    if (out.act == NW_GLU_SWIGLU_CLAMP)
+        out.limit = parameter<float>(node, 3);
     const bool swapped = parameter<int32_t>(node, 1) != 0;
     out.gate = reinterpret_cast<const float *>(at(node, a));
     out.up = reinterpret_cast<const float *>(at(node, b));

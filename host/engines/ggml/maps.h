@@ -62,6 +62,7 @@ const char *map_soft_max(const ggml_tensor *node, Address, nw_soft_max_op &);
 const char *map_norm_rows(const ggml_tensor *node, Address, nw_norm_rows_op &);
 const char *map_group_norm(const ggml_tensor *node, Address, nw_norm_rows_op &);
 const char *map_sum_rows(const ggml_tensor *node, Address, nw_sum_rows_op &); // SUM_ROWS, MEAN
+const char *map_cumsum(const ggml_tensor *node, Address, nw_cumsum_op &);
 const char *map_sum(const ggml_tensor *node, Address, nw_sum_rows_op &);
 const char *map_argmax(const ggml_tensor *node, Address, nw_argmax_op &);
 const char *map_argsort(const ggml_tensor *node, Address, nw_argsort_op &); // ARGSORT, TOP_K
@@ -91,6 +92,21 @@ int moved_as(std::size_t bytes); // the type of elements that are moved; -1 for 
 // copies.cpp: ops that are several copies
 const char *map_concat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
 const char *map_repeat(const ggml_tensor *node, Address, std::vector<nw_copy_op> &);
+
+// states.cpp
+const char *map_ssm_conv(const ggml_tensor *node, Address, nw_ssm_conv_op &);
+const char *map_gated_delta_net(const ggml_tensor *node, Address, nw_gated_delta_op &);
+const char *map_ssm_scan(const ggml_tensor *node, Address, nw_ssm_scan_op &);
+const char *map_wkv(const ggml_tensor *node, Address, nw_wkv_op &); // RWKV_WKV6 and 7, gla
+
+// padding.cpp
+const char *map_pad(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_roll(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_tri(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_diag(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_diag_mask(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_fill(const ggml_tensor *node, Address, nw_pad_op &);
+const char *map_arange(const ggml_tensor *node, Address, nw_pad_op &);
 
 // dense.cpp
 bool has_dense_matrix(const ggml_tensor *product);

@@ -74,6 +74,9 @@ constexpr auto dequantization = one_call<map_dequantization, nw_get_rows_prepare
 constexpr auto dense = one_call<map_dense, nw_dense_prepare, nw_dense>;
 constexpr auto dense_experts = one_call<map_dense_experts, nw_dense_prepare, nw_dense>;
 
+template <auto map> constexpr auto padding = one_call<map, nw_pad_prepare, nw_pad>;
+constexpr auto wkv = one_call<map_wkv, nw_wkv_prepare, nw_wkv>;
+
 template <auto map> std::string refusal_of_copies(Device &device, const ggml_tensor *node) {
     return remembered(device, node, reinterpret_cast<const void *>(map), [&]() -> std::string {
         std::vector<nw_copy_op> copies;
@@ -136,6 +139,7 @@ const Row rows[] = {
     sum_rows(GGML_OP_SUM_ROWS),
     sum_rows(GGML_OP_MEAN),
     one_call<map_sum, nw_sum_rows_prepare, nw_sum_rows>(GGML_OP_SUM),
+    one_call<map_cumsum, nw_cumsum_prepare, nw_cumsum>(GGML_OP_CUMSUM),
     one_call<map_argmax, nw_argmax_prepare, nw_argmax>(GGML_OP_ARGMAX),
     argsort(GGML_OP_ARGSORT),
     argsort(GGML_OP_TOP_K),
@@ -148,6 +152,20 @@ const Row rows[] = {
     {GGML_OP_REPEAT, refusal_of_copies<map_repeat>, launch_copies<map_repeat>, nullptr, nullptr},
     one_call<map_get_rows, nw_get_rows_prepare, nw_get_rows>(GGML_OP_GET_ROWS),
     one_call<map_set_rows, nw_set_rows_prepare, nw_set_rows>(GGML_OP_SET_ROWS),
+    one_call<map_ssm_conv, nw_ssm_conv_prepare, nw_ssm_conv>(GGML_OP_SSM_CONV),
+    one_call<map_gated_delta_net, nw_gated_delta_net_prepare, nw_gated_delta_net>(
+        GGML_OP_GATED_DELTA_NET),
+    one_call<map_ssm_scan, nw_ssm_scan_prepare, nw_ssm_scan>(GGML_OP_SSM_SCAN),
+    wkv(GGML_OP_RWKV_WKV6),
+    wkv(GGML_OP_RWKV_WKV7),
+    wkv(GGML_OP_GATED_LINEAR_ATTN),
+    padding<map_pad>(GGML_OP_PAD),
+    padding<map_roll>(GGML_OP_ROLL),
+    padding<map_tri>(GGML_OP_TRI),
+    padding<map_diag>(GGML_OP_DIAG),
+    padding<map_diag_mask>(GGML_OP_DIAG_MASK_INF),
+    padding<map_fill>(GGML_OP_FILL),
+    padding<map_arange>(GGML_OP_ARANGE),
 };
 
 struct Range {

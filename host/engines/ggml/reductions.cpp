@@ -90,6 +90,14 @@ const char *map_sum_rows(const ggml_tensor *node, Address at, nw_sum_rows_op &ou
     return nullptr;
 }
 
+const char *map_cumsum(const ggml_tensor *node, Address at, nw_cumsum_op &out) {
+    if (const char *const why = unfit(node))
+        return why;
+    out = nw_cumsum_op NW_CUMSUM_OP_INIT;
+    set_rows_of(node, at, out);
+    return nullptr;
+}
+
 // All elements as one row.
 const char *map_sum(const ggml_tensor *node, Address at, nw_sum_rows_op &out) {
     if (const char *const why = unfit(node))

@@ -58,14 +58,19 @@ nw_rope_model model_of(const Rotation &r, uint32_t pairs) {
     return out;
 }
 
-// Turns the other way round, of a pair whose factor is negative: the library's are positive. The
-// lowest two bits, the stream, stay.
-uint64_t reversed(uint64_t turns) {
-    constexpr uint64_t stream = 3;
-    return (0 - (turns & ~stream)) | (turns & stream);
+// How much of YaRN's extrapolation a pair has, by ggml's own bounds.
+float extrapolated(const Rotation &r, uint32_t pair) {
+    if (r.extension == 0)
+        return 0;
+    float bounds[2];
+    ggml_rope_yarn_corr_dims(r.dimensions, r.original_context, r.base, r.beta_fast, r.beta_slow,
+                             bounds);
+    const float along =
+        (static_cast<float>(pair) - bounds[0]) / std::max(0.001f, bounds[1] - bounds[0]);
+    return r.extension * (1 - std::clamp(along, 0.0f, 1.0f));
 }
 
-// A vision model's frequencies begin again with each section.
+// A vision model's frequencies begin again with each section; YaRN counts pairs of the row.
 nw_status make_vision_turns(const Rotation &r, const float *factors, uint64_t *turns) {
     const uint32_t pairs = r.pairs_of_base();
     std::vector<float> own(pairs, 1.0f);
@@ -74,7 +79,9 @@ nw_status make_vision_turns(const Rotation &r, const float *factors, uint64_t *t
         const auto index = static_cast<std::size_t>(place_of(r, pair).index);
         own[index] = factors ? factors[pair] : 1.0f;
         nw_rope_model model = model_of(r, pairs);
-        model.factors = own.data();
+        const float share = extrapolated(r, pair);
+        model.frequency_scale = r.frequency_scale * (1 - share) + share;
+        model.extension = 0, model.factors = own.data();
         if (const nw_status status = nw_rope_turns(&model, made.data()); status != NW_OK)
             return status;
         turns[pair] = made[index] | static_cast<unsigned>(stream_of(r, pair));
@@ -82,24 +89,13 @@ nw_status make_vision_turns(const Rotation &r, const float *factors, uint64_t *t
     return NW_OK;
 }
 
-nw_status make_positive_turns(const Rotation &r, const float *factors, uint64_t *turns) {
-    if (r.is_vision())
-        return make_vision_turns(r, factors, turns);
-    std::vector<uint8_t> streams(r.pairs());
-    for (uint32_t pair = 0; pair < r.pairs(); pair++)
-        streams[pair] = static_cast<uint8_t>(stream_of(r, pair));
-    nw_rope_model model = model_of(r, r.pairs());
-    model.factors = factors, model.streams = streams.data();
-    return nw_rope_turns(&model, turns);
-}
-
 // A reason why no turns express the node; null if some do.
 const char *unmapped(const Rotation &r, const ggml_tensor *op) {
     const ggml_tensor *const factors = op->src[2];
     if (r.mode != GGML_ROPE_TYPE_NORMAL && r.mode != GGML_ROPE_TYPE_NEOX && !r.has_streams())
         return "its mode is unknown";
-    if (r.offset)
-        return "the rotated elements begin at an offset";
+    if (r.offset < 0)
+        return "the rotated elements begin before the row";
     int most = 0;
     for (const int size : r.sections)
         if (size < 0)
@@ -108,8 +104,6 @@ const char *unmapped(const Rotation &r, const ggml_tensor *op) {
             most = std::max(most, size);
     if (r.has_streams() && !most)
         return "all sections are empty";
-    if (r.is_vision() && r.extension != 0)
-        return "YaRN for sections of a vision model";
     if (r.is_vision() && most > static_cast<int>(r.pairs_of_base()))
         return "a section has more pairs than the base";
     if (!has_dense_rows(op->src[0]) || !has_dense_rows(op))
@@ -138,7 +132,8 @@ const char *map_rope(const ggml_tensor *op, Address at, nw_rope_op &out) {
     out.d = size(x, 0);
     out.n1 = size(x, 1), out.n2 = size(x, 2);
     out.n3 = size(x, 3);
-    out.pairs = r.pairs(), out.streams = r.has_streams() ? 4 : 1, out.scale = r.magnitude();
+    out.pairs = r.pairs(), out.first = static_cast<uint32_t>(r.offset),
+    out.streams = r.has_streams() ? 4 : 1, out.scale = r.magnitude();
     out.x = at(op, x), out.y = at(op, op);
     out.pos = reinterpret_cast<const int32_t *>(at(op, op->src[1]));
     set_strides(x, op, out);
@@ -183,16 +178,14 @@ float Rotation::magnitude() const {
 }
 
 nw_status make_turns(const Rotation &r, const float *factors, uint64_t *turns) {
-    if (!factors)
-        return make_positive_turns(r, nullptr, turns);
-    std::vector<float> sizes(factors, factors + r.pairs());
-    for (float &size : sizes)
-        size = std::fabs(size);
-    const nw_status status = make_positive_turns(r, sizes.data(), turns);
-    for (uint32_t pair = 0; status == NW_OK && pair < r.pairs(); pair++)
-        if (factors[pair] < 0)
-            turns[pair] = reversed(turns[pair]);
-    return status;
+    if (r.is_vision())
+        return make_vision_turns(r, factors, turns);
+    std::vector<uint8_t> streams(r.pairs());
+    for (uint32_t pair = 0; pair < r.pairs(); pair++)
+        streams[pair] = static_cast<uint8_t>(stream_of(r, pair));
+    nw_rope_model model = model_of(r, r.pairs());
+    model.factors = factors, model.streams = streams.data();
+    return nw_rope_turns(&model, turns);
 }
 
 std::string rope_refusal(Device &device, const ggml_tensor *op) {
