@@ -41,6 +41,7 @@ constexpr std::string_view variables[] = {
     "NIBBLEWAVE_FORCE",
     "NIBBLEWAVE_GGML_MEMORY",
     "NIBBLEWAVE_GGML_TYPE",
+    "NIBBLEWAVE_GGML_UNFUSED",
     "NIBBLEWAVE_HIPSIM",
     "NIBBLEWAVE_HSACO",
     // of the wheel's build and of tests

@@ -540,6 +540,8 @@ typedef struct nw_gguf {
     const void *x; /* float [M, K], 16-byte aligned */
     const void *w; /* [N, K / block] blocks, contiguous, 16-byte aligned */
     void *c;       /* float [M, N] contiguous, 4-byte aligned; overlaps nothing else */
+    const void *a; /* x as int8 by nw_rms_norm, 16-byte aligned, of at most 8 rows; null: converted
+                      here */
 
     uint64_t x_stride; /* bytes from a row of x to the next: >= 4 * K, a multiple of 16, < 2^32 */
 
@@ -548,7 +550,7 @@ typedef struct nw_gguf {
 } nw_gguf;
 
 #define NW_GGUF_INIT                                                                               \
-    { sizeof(nw_gguf), 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0 }
+    { sizeof(nw_gguf), 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, 0 }
 
 /* Queues the product on `stream`: two launches, or two for every 8 rows. */
 NW_API nw_status nw_gguf_linear(nw_context *context, const nw_gguf *product, void *stream);
@@ -587,6 +589,8 @@ typedef struct nw_gguf_moe {
     const void *w;             /* [experts, N, K / block] blocks, an expert's contiguous; even */
     const int32_t *expert_ids; /* [slots], or rows of it: see ids_row */
     void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
+    const void *a;             /* x as int8 by nw_rms_norm, 16-byte aligned, row after row; null:
+                                  converted here. Read where slots are products of one row */
 
     uint64_t x_stride; /* bytes from row to row: >= 4 * K, a multiple of 16, < 2^32 */
     uint64_t w_expert; /* bytes from expert to expert: even, >= an expert's weights, < 2^32 */
@@ -603,7 +607,7 @@ typedef struct nw_gguf_moe {
 } nw_gguf_moe;
 
 #define NW_GGUF_MOE_INIT                                                                           \
-    { sizeof(nw_gguf_moe), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
+    { sizeof(nw_gguf_moe), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
 
 /* Queues the product on `stream`: two or three launches, and a copy if expert_ids has gaps. */
 NW_API nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, void *stream);
@@ -617,8 +621,9 @@ NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_m
                                             uint64_t *bytes);
 
 enum {
-    NW_ACT_NONE = 0,  /* C = G */
-    NW_ACT_SWIGLU = 1 /* gpt-oss's, clamped */
+    NW_ACT_NONE = 0,   /* C = G */
+    NW_ACT_SWIGLU = 1, /* gpt-oss's, clamped */
+    NW_ACT_SILU = 2    /* C = U * SiLU(G) */
 };
 
 /*
@@ -631,17 +636,20 @@ enum {
  *     C[t, i] = G[t, i], or with NW_ACT_SWIGLU, g = min(G, limit), u = min(max(U, -limit), limit):
  *     C[t, i] = (u + 1) * g / (1 + exp(-alpha * g))
  *
+ * and with NW_ACT_SILU C[t, i] = U[t, i] * G[t, i] / (1 + exp(-G[t, i])).
+ *
  * gpt-oss has alpha = 1.702 and limit = 7. Its checkpoints hold rows of gate and up in turn: then
  * w_up is w + a row, w_row two rows, bias_up is bias + 1 and bias_row 8. Its GGUF files hold them
- * in tensors of their own: w_row is a row and bias_row 4. Kernels exist for NW_GGUF_MXFP4 and
- * NW_GGUF_NVFP4. Sums have the error bound of nw_gguf_linear; what follows is float arithmetic. NaN
- * passes through clamps. Each slot is a product of one row, which reads its expert's weights: where
- * experts have many slots, nw_gguf_moe_linear is faster.
+ * in tensors of their own: w_row is a row and bias_row 4. Kernels of NW_ACT_SWIGLU exist for
+ * NW_GGUF_MXFP4 and NW_GGUF_NVFP4. A product of one row with an addend, as a residual, is one
+ * expert and one slot with it as bias. Sums have the error bound of nw_gguf_linear; what follows is
+ * float arithmetic. NaN passes through clamps. Each slot is a product of one row, which reads its
+ * expert's weights: where experts have many slots, nw_gguf_moe_linear is faster.
  */
 typedef struct nw_gguf_moe_act {
     size_t size;      /* sizeof(nw_gguf_moe_act); NW_GGUF_MOE_ACT_INIT sets it */
-    int32_t type;     /* of w: NW_GGUF_MXFP4 or NW_GGUF_NVFP4 */
-    int32_t act;      /* NW_ACT_NONE or NW_ACT_SWIGLU */
+    int32_t type;     /* of w: NW_GGUF_Q4_0 and so on */
+    int32_t act;      /* NW_ACT_NONE, NW_ACT_SWIGLU or NW_ACT_SILU */
     uint32_t n;       /* columns of c, rows of an expert's w, >= 1 */
     uint32_t k;       /* a multiple of the type's block */
     uint32_t experts; /* experts in w, >= 1 */
@@ -650,14 +658,17 @@ typedef struct nw_gguf_moe_act {
     float alpha;      /* of swiglu: finite, >= 0 */
     float limit;      /* of swiglu: >= 0, infinity for none */
 
-    const void *x;        /* float [ceil(slots / top_k), K], 16-byte aligned */
+    const void *x;        /* float [ceil(slots / top_k), K], 16-byte aligned; null with `a` */
     const void *w;        /* [experts, N, K / block] blocks; even */
-    const void *w_up;     /* as w, with its strides; null without swiglu */
+    const void *w_up;     /* as w, with its strides; null with NW_ACT_NONE */
     const float *bias;    /* [experts, N], or null */
     const float *bias_up; /* as bias, with its strides, or null */
 
     const int32_t *expert_ids; /* [slots] */
-    void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
+    void *c;                   /* float [slots, N] contiguous, 4-byte aligned; may be bias itself
+                                  with one slot of one expert */
+    const void *a;             /* x as int8 by nw_rms_norm, 16-byte aligned, row after row; null:
+                                  converted here */
 
     uint64_t x_stride;    /* bytes from row to row: >= 4 * K, a multiple of 16, < 2^32 */
     uint64_t w_expert;    /* bytes from expert to expert: even, >= an expert's rows, < 2^32 */
@@ -672,10 +683,10 @@ typedef struct nw_gguf_moe_act {
 #define NW_GGUF_MOE_ACT_INIT                                                                       \
     {                                                                                              \
         sizeof(nw_gguf_moe_act), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0, 0, 0, 4, NULL, 0                                                           \
+            NULL, NULL, 0, 0, 0, 0, 4, NULL, 0                                                     \
     }
 
-/* Queues the product on `stream`: two launches. */
+/* Queues the product on `stream`: two launches, one with `a`. */
 NW_API nw_status nw_gguf_moe_act_linear(nw_context *context, const nw_gguf_moe_act *product,
                                         void *stream);
 
@@ -1162,6 +1173,8 @@ typedef struct nw_norm {
     const float *w; /* [K], 16-byte aligned, or null: 1 */
     void *y;        /* [M, K], 16-byte aligned; may be x itself if f32 with x's stride, else
                        overlaps nothing */
+    void *a;        /* y as int8 for the products' a: ceil(k / 1024) * m * 1152 bytes, 16-byte
+                       aligned; or null. NW_F32, k % 32 = 0, k > 512 */
 
     /* Bytes from row to row, < 2^32. */
     uint64_t x_stride; /* >= 4 * K, a multiple of 16 */
@@ -1169,7 +1182,7 @@ typedef struct nw_norm {
 } nw_norm;
 
 #define NW_NORM_INIT                                                                               \
-    { sizeof(nw_norm), 0, 0, 0, 1e-6f, NULL, NULL, NULL, 0, 0 }
+    { sizeof(nw_norm), 0, 0, 0, 1e-6f, NULL, NULL, NULL, NULL, 0, 0 }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_rms_norm(nw_context *context, const nw_norm *norm, void *stream);
@@ -1542,6 +1555,132 @@ typedef struct nw_rope_model {
 
 /* Writes turns[pairs], to host memory, for nw_rope: copy them to the device once. */
 NW_API nw_status nw_rope_turns(const nw_rope_model *model, uint64_t *turns);
+
+/*
+ * What stands between the products of a decoder and its attention, of n1 heads and n2 tokens: norm
+ * of each head, rotation, row of a cache
+ *
+ *     Y[ids[i2], i1] = Z[i2, i1] rotated as by nw_rope at pos[i2]
+ *     Z = X * w / sqrt(mean of X^2 over the row + eps); X if w is null
+ *
+ * With pairs = 0 nothing is rotated. Errors are the sum of those of nw_rms_norm and nw_rope. A
+ * token whose index is outside 0 <= id < y_rows is not stored. turns are those of nw_rope.
+ */
+typedef struct nw_rope_norm_op {
+    size_t size;      /* sizeof(nw_rope_norm_op); NW_ROPE_NORM_OP_INIT sets it */
+    int32_t y_type;   /* type of y: NW_F32 or NW_F16; x is NW_F32 */
+    int32_t layout;   /* NW_ROPE_NORMAL or NW_ROPE_NEOX */
+    int32_t ids_type; /* NW_I32 or NW_I64 */
+    uint32_t d;       /* elements of a row: 64, 128 or 256 */
+    uint32_t n1, n2;  /* heads, tokens */
+    uint32_t y_rows;  /* rows of n1 heads in y; n2 without ids */
+    uint32_t pairs;   /* that are rotated: a multiple of 4, <= d / 2 */
+    uint32_t streams; /* positions of a token: 1..4 */
+    float eps;        /* finite, >= 0 */
+    float scale;      /* of the rotation: finite, >= 0 */
+
+    const float *x;     /* 16-byte aligned */
+    void *y;            /* 16-byte aligned, NW_F16: 8; x itself with its strides if f32 without ids,
+                           else overlaps nothing */
+    const float *w;     /* [d], 16-byte aligned, or null: no norm */
+    const int32_t *pos; /* [streams, n2]; null if pairs is 0 */
+    const void *turns;  /* uint64_t [pairs], 16-byte aligned; null if pairs is 0 */
+    const void *ids;    /* [n2], the row of y for each token, 4-byte aligned, or null */
+
+    /* Bytes from one head and token to the next, and of y from row to row, where there are several:
+     * at least a row of d, multiples of 16, of y with NW_F16 of 8, < 2^32. Of ids multiples of 4.
+     */
+    uint64_t x_s1, x_s2;
+    uint64_t y_s1, y_s2;
+    uint64_t ids_s1;
+} nw_rope_norm_op;
+
+#define NW_ROPE_NORM_OP_INIT                                                                       \
+    {                                                                                              \
+        sizeof(nw_rope_norm_op), 0, 0, 0, 0, 1, 1, 0, 0, 1, 1e-6f, 1.0f, NULL, NULL, NULL, NULL,   \
+            NULL, NULL, 0, 0, 0, 0, 0                                                              \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_rope_norm(nw_context *context, const nw_rope_norm_op *rope, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads y_type and layout
+ * only. */
+NW_API nw_status nw_rope_norm_prepare(nw_context *context, const nw_rope_norm_op *rope);
+
+/*
+ * The router's choice of experts, from its logits
+ *
+ *     p = softmax of row i of X; ids[i, :] = the top_k experts of largest p, the largest first
+ *     Y[i, j] = scale * p[ids[i, j]], or if normed that / max(sum over j of p[ids[i, j]], limit)
+ *
+ * Of equal experts the lower number comes first. The relative error of Y is at most 2^-15 for
+ * |X| <= 88.
+ */
+typedef struct nw_topk_moe_op {
+    size_t size;      /* sizeof(nw_topk_moe_op); NW_TOPK_MOE_OP_INIT sets it */
+    uint32_t m;       /* tokens, >= 1 */
+    uint32_t experts; /* 1..256 */
+    uint32_t top_k;   /* experts of a token: 1..32, <= experts */
+    uint32_t normed;  /* 1, not 0: weights of a token are brought to a sum of 1 */
+    float limit;      /* least sum */
+    float scale;      /* of the weights */
+
+    const float *x; /* [m, experts] */
+    float *y;       /* [m, top_k] */
+    int32_t *ids;   /* [m, top_k]; x itself with its stride, or apart; with one token both may
+                       overlap x */
+
+    /* Bytes from token to token: at least a row, multiples of 4, < 2^32. */
+    uint64_t x_stride;
+    uint64_t y_stride;
+    uint64_t ids_stride;
+} nw_topk_moe_op;
+
+#define NW_TOPK_MOE_OP_INIT                                                                        \
+    { sizeof(nw_topk_moe_op), 0, 0, 0, 1, 6.103515625e-5f, 1.0f, NULL, NULL, NULL, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_topk_moe(nw_context *context, const nw_topk_moe_op *route, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads experts only. */
+NW_API nw_status nw_topk_moe_prepare(nw_context *context, const nw_topk_moe_op *route);
+
+/*
+ * A token's experts times the router's weights, and a residual
+ *
+ *     Y[i, k] = sum over e of X[i, e, k] * w[i, e], plus bias[i, k]
+ *
+ * Each product and sum is rounded, in this order.
+ */
+typedef struct nw_moe_sum_op {
+    size_t size;    /* sizeof(nw_moe_sum_op); NW_MOE_SUM_OP_INIT sets it */
+    uint32_t m;     /* tokens, >= 1 */
+    uint32_t k;     /* a multiple of 4, <= 2^28 */
+    uint32_t top_k; /* experts of a token, >= 1 */
+
+    const float *x;    /* [m, top_k, k], 16-byte aligned */
+    const float *w;    /* [m, top_k] */
+    const float *bias; /* [m, k], 16-byte aligned, or null */
+    float *y;          /* [m, k], 16-byte aligned; bias itself with its stride, else overlaps
+                          nothing */
+
+    /* Bytes from one expert (1) and token to the next, where there are several: at least a row,
+     * multiples of 16, of w of 4, < 2^32. */
+    uint64_t x_s1, x_s2;
+    uint64_t w_s1; /* from token to token */
+    uint64_t bias_row;
+    uint64_t y_stride;
+} nw_moe_sum_op;
+
+#define NW_MOE_SUM_OP_INIT                                                                         \
+    { sizeof(nw_moe_sum_op), 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_moe_sum(nw_context *context, const nw_moe_sum_op *sum, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads k only. */
+NW_API nw_status nw_moe_sum_prepare(nw_context *context, const nw_moe_sum_op *sum);
 
 /* ---- functions of an element, reductions of rows ---- */
 

@@ -2,6 +2,7 @@
 // One column of gguf_moe_act (asm/gguf_moe_act), from an expert's sums.
 //
 //     act none     g + bias
+//     act silu     (u + bias_up) * G / (1 + e^-G), G = g + bias
 //     act swiglu   (clamp(u + bias_up) + 1) * G / (1 + e^(-alpha * G)), G = min(g + bias, limit)
 //
 // with clamp to [-limit, limit]: gpt-oss has alpha = 1.702, limit = 7. Sums with biases are f32; a
@@ -22,5 +23,6 @@ struct SwigluResult {
 
 // From sums with biases.
 SwigluResult swiglu(Swiglu, f32 g, f32 u);
+SwigluResult silu(f32 g, f32 u);
 
 } // namespace nw::ref

@@ -115,7 +115,7 @@ def build_program(name: str, *linked: str, links: tuple[Path, ...] = (), folder:
     out, source = HOME / name, folder / f"{name}.cpp"
     newest = max(file.stat().st_mtime for file in (source, *folder.glob("*.h")))
     if not out.is_file() or out.stat().st_mtime < newest:
-        run(CXX, "-std=c++17", "-O1", "-rdynamic", "-D__HIP_PLATFORM_AMD__", "-I", LLAMA / "ggml/include", "-I", LLAMA / "include",
+        run(CXX, "-std=c++17", "-O1", "-rdynamic", "-D__HIP_PLATFORM_AMD__", "-I", LLAMA / "ggml/include", "-I", LLAMA / "ggml/src", "-I", LLAMA / "include",
             "-I", SOURCE / "host/capi", "-idirafter", os.environ["NW_HIP_INCLUDE"], source, "-o", out,
             f"-L{LIBRARIES}", *[f"-l{library}" for library in linked], *links, f"-Wl,-rpath,{LIBRARIES}", "-pthread")  # fmt: skip
     return out

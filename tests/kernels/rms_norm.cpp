@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // rms_norm: within what its contract states of the f64 reference, in place and not, and nothing but
 // the rows' own.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 
 #include "base/half.h"
 #include "check/check.h"
+#include "ref/gguf_product.h"
 #include "ref/rms_norm.h"
 #include "runtime/launch.h"
 #include "runtime/typed_ops.h"
@@ -107,6 +110,44 @@ void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
                 return t.fail(fmt::format("byte {} of y, between its rows, is written", at), where);
 }
 
+// y, and the tiles that quantize_q8 makes of it.
+void check_tiles(Test &t, const Kernel &kernel, Rows p, const char *what,
+                 std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} tiles {}", p.m, p.k, what));
+    const Region x = t.region<f32>(p.x), w = t.region<f32>(p.w),
+                 y = t.region<f32>(std::vector<f32>(p.x.size(), -777.0f)),
+                 a = t.region<u8>(std::vector<u8>(u64{p.m} * ceil_div(p.k, 1024u) * 1152, 0x5e));
+    launch(t.modules, kernel,
+           ops::RmsNorm{.y_type = "f32",
+                        .m = p.m,
+                        .k = p.k,
+                        .eps = p.eps,
+                        .x = static_cast<const f32 *>(x.data()),
+                        .w = p.w.empty() ? nullptr : static_cast<const f32 *>(w.data()),
+                        .y = y.data(),
+                        .a = a.data(),
+                        .x_stride = 4 * p.k,
+                        .y_stride = 4 * p.k});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.guards_clean("y", y, where);
+    const std::vector<std::byte> want = ref::quantize_q8(y.read_as<f32>(), p.m, p.k);
+    const auto *const bytes = reinterpret_cast<const u8 *>(want.data());
+    t.guards_clean("a", a, where);
+    const auto same = [](std::span<const u8> got, std::span<const u8> expected) {
+        f32 x, y; // a NaN may be any
+        std::memcpy(&x, got.data(), 4), std::memcpy(&y, expected.data(), 4);
+        return std::ranges::equal(got, expected) || (std::isnan(x) && std::isnan(y));
+    };
+    const std::vector<u8> got = a.read_as<u8>(), expected(bytes, bytes + want.size());
+    for (u64 i = 0; i < want.size(); i += 4)
+        if (!same(std::span(got).subspan(i, 4), std::span(expected).subspan(i, 4)))
+            return t.fail(fmt::format("bytes {}.. of a are {}, not {}", i, got[i], expected[i]),
+                          where);
+    if (what[0] != 'n') // not finite
+        check_values(t, kernel, p, y.read_as<f32>(), where);
+}
+
 // Rows of very large and very small values, zeros, and what is not finite.
 void sizes(Test &t, const Kernel &kernel) {
     for (const f32 size : {0x1p50f, 0x1p-50f, 0x1p-100f, 0.0f})
@@ -158,6 +199,14 @@ CHECK_FAMILY(rms_norm) {
     over.in_place = true;
     check_rows(t, kernel, over, "in place");
     sizes(t, kernel);
+    if (kernel.number("lanes") > 32 && kernel.param("y_type") == "f32") {
+        check_tiles(t, kernel, random(t.rng, 3, 1024 + 96), "a part of a step");
+        check_tiles(t, kernel, random(t.rng, 2, 2 * span + 2048 + 32), "three spans");
+        Rows sick = random(t.rng, 3, 2048);
+        sick.x[2048 + 70] = INFINITY;
+        sick.w[100] = NAN;
+        check_tiles(t, kernel, sick, "not finite");
+    }
     if (t.checkers)
         return;
     for (const check::EdgeShape &shape : check::edge_shapes(kernel))

@@ -11,6 +11,7 @@
 #include "engines/ggml/hip_calls.h"
 #include "engines/ggml/node.h"
 #include "engines/ggml/ops.h"
+#include "engines/ggml/replay.h"
 
 namespace nw::engine {
 
@@ -32,6 +33,7 @@ Shape shape_of(const ggml_tensor *node) {
 
 struct Backend {
     Queue queue;
+    Replay replay{};
     uint64_t fitting = 0;     // uid of a graph for which the workspace is known to be sufficient
     std::set<Shape> shapes{}; // nodes for which it is: a size takes microseconds to compute
 };
@@ -45,7 +47,9 @@ void destroy(ggml_backend_t backend) {
     if (enter(own.device)) {
         succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize");
         own.staging.release();
+        of(backend).replay.release();
         own.turns.release();
+        own.converted.release();
         if (own.passed)
             succeeded(hip().hipEventDestroy(own.passed), "hipEventDestroy");
         succeeded(hip().hipFree(own.workspace), "hipFree");
@@ -63,6 +67,7 @@ void set_tensor_async(ggml_backend_t backend, ggml_tensor *tensor, const void *d
     if (!enter(own.device) ||
         !succeeded(own.staging.queue(to, data, size, own.stream), "hipMemcpyAsync"))
         own.device.broken = true;
+    own.copied = true;
 }
 
 void get_tensor_async(ggml_backend_t backend, const ggml_tensor *tensor, void *data,
@@ -92,6 +97,7 @@ bool copy_tensor_async(ggml_backend_t from, ggml_backend_t to, const ggml_tensor
     if (!is_ours(from) || !is_memory_of(of(from).queue.device, there->buft))
         return false;
     count_write(own.device, here);
+    own.copied = true;
     return queue_copy(of(from).queue, own, source, target);
 }
 
@@ -110,6 +116,7 @@ bool grow(Queue &own, uint64_t bytes) {
         return false;
     own.workspace = nullptr;
     own.workspace_bytes = 0;
+    own.freed = true;
     if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace"))
         return false;
     own.workspace_bytes = bytes;
@@ -157,10 +164,43 @@ ggml_status prepare(Backend &own, const ggml_cgraph *graph) {
                   own.queue.device.name.c_str(), ggml_op_desc(node), node->name);
         return GGML_STATUS_FAILED;
     }
-    if (!reserve(own, graph))
+    if (!reserve(own, graph) ||
+        !own.queue.converted.reserve(graph, own.queue.stream, own.queue.freed))
         return GGML_STATUS_ALLOC_FAILED;
     own.fitting = graph->uid;
     return GGML_STATUS_SUCCESS;
+}
+
+// Queues the graph's nodes. False, and logs, if one can't be.
+bool queue_nodes(Queue &own, const ggml_cgraph *graph) {
+    own.converted.forget();
+    std::string why;
+    for (int i = 0; i < graph->n_nodes; i++) {
+        const ggml_tensor *const node = graph->nodes[i];
+        if (computes_nothing(node))
+            continue;
+        own.converted.written(node);
+        if (const int fused = launch_fused(own, graph, i)) {
+            i += fused - 1;
+            continue;
+        }
+        if (launch(own, node, why) != NW_OK) {
+            say_error("%s (%s of %s): %s", node->name, ggml_op_desc(node), node->src[0]->name,
+                      why.c_str());
+            return false;
+        }
+    }
+    return true;
+}
+
+// The same, or the graph as it was recorded.
+bool queue_graph(Backend &own, const ggml_cgraph *graph) {
+    if (own.replay.launch(own.queue, graph))
+        return true;
+    const bool recording = own.replay.begin(own.queue);
+    const bool queued = queue_nodes(own.queue, graph);
+    return own.replay.end(own.queue, recording, queued) ||
+           (recording && queue_nodes(own.queue, graph));
 }
 
 ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
@@ -174,21 +214,8 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
     }
     if (const ggml_status status = prepare(of(backend), graph); status != GGML_STATUS_SUCCESS)
         return status;
-    std::string why;
-    for (int i = 0; i < graph->n_nodes; i++) {
-        const ggml_tensor *const node = graph->nodes[i];
-        if (computes_nothing(node))
-            continue;
-        if (const int fused = launch_fused(own, graph, i)) {
-            i += fused - 1;
-            continue;
-        }
-        if (launch(own, node, why) != NW_OK) {
-            say_error("%s (%s of %s): %s", node->name, ggml_op_desc(node), node->src[0]->name,
-                      why.c_str());
-            return GGML_STATUS_FAILED;
-        }
-    }
+    if (!queue_graph(of(backend), graph))
+        return GGML_STATUS_FAILED;
     // The scheduler reads memory that is the host's without asking whether this graph has ended,
     // and the CPU writes it.
     if (own.device.shares_memory &&

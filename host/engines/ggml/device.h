@@ -47,6 +47,7 @@ struct Device {
     std::map<std::pair<bool, int>, std::string> kernels;
     std::map<uint32_t, std::string> attention; // the same for heads of attention
     std::set<std::string> said;                // reasons that were logged
+    int replays = -1; // whether HIP graphs pass a self-test (replay.cpp); -1: not tested
 
     // Answers of libnibblewave about nodes. See rehearsal.h.
     std::mutex rehearsing;

@@ -3,35 +3,131 @@
 
 #include <ggml-impl.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+#include <string>
+
 #include "engines/ggml/maps.h"
+#include "engines/ggml/product.h"
 
 namespace nw::engine {
 
 namespace {
 
-// norm * weight, of a weight for each element of a row.
-bool launch_weighted_norm(Queue &queue, const ggml_tensor *norm, const ggml_tensor *product) {
-    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
-    nw_norm operand;
-    if (!is_f32(w) || !ggml_is_contiguous(w) || ggml_nelements(w) != norm->ne[0] ||
-        w->ne[0] != norm->ne[0] || map_rms_norm(norm, allocated, operand))
-        return false;
-    const nw_ggml_rows y = rows_of(product);
-    if (!is_f32(product) || !has_dense_rows(product) || y.rows != operand.m)
-        return false;
-    operand.w = static_cast<const float *>(w->data);
-    operand.y = product->data, operand.y_stride = y.stride;
-    return nw_rms_norm(queue.device.context.get(), &operand, queue.stream) == NW_OK;
+// Fusions by the op of their first node. The first that takes the nodes has them.
+struct Row {
+    ggml_op op;
+    const char *name; // in NIBBLEWAVE_GGML_UNFUSED
+    int (*launch)(Queue &, const ggml_cgraph *, int first);
+};
+
+constexpr Row rows[] = {
+    {GGML_OP_RMS_NORM, "heads", fuse_heads},  {GGML_OP_ROPE, "heads", fuse_heads},
+    {GGML_OP_RMS_NORM, "norm", fuse_norm},    {GGML_OP_MUL_MAT, "glu", fuse_glu},
+    {GGML_OP_MUL_MAT, "addend", fuse_addend}, {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
+    {GGML_OP_SOFT_MAX, "route", fuse_route},  {GGML_OP_MUL, "experts", fuse_experts},
+};
+
+// What is no row: the int8 rows of a norm, and the graph as a whole (replay.cpp).
+constexpr const char *others[] = {"q8", "graph"};
+
+bool is_name(const std::string &name) {
+    const auto equal = [&](const char *one) { return name == one; };
+    return std::any_of(std::begin(rows), std::end(rows),
+                       [&](const Row &row) { return equal(row.name); }) ||
+           std::any_of(std::begin(others), std::end(others), equal);
+}
+
+// The names in NIBBLEWAVE_GGML_UNFUSED, between commas. `all`: each.
+const std::set<std::string> &unfused() {
+    static const auto names = [] {
+        std::set<std::string> out;
+        const char *const asked = std::getenv("NIBBLEWAVE_GGML_UNFUSED");
+        const std::string text = asked ? asked : "";
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = std::min(text.find(',', at), text.size());
+            const std::string name = text.substr(at, end - at);
+            if (name == "all" || is_name(name))
+                out.insert(name);
+            else
+                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, heads, norm, q8, glu, "
+                          "addend, route, experts or graph",
+                          asked, name.c_str());
+            at = end + 1;
+        }
+        return out;
+    }();
+    return names;
+}
+
+// For each row whether it is on.
+const bool *switches() {
+    static const auto on = [] {
+        std::array<bool, std::size(rows)> out{};
+        for (std::size_t i = 0; i < out.size(); i++)
+            out[i] = is_fused(rows[i].name);
+        return out;
+    }();
+    return on.data();
+}
+
+// Whether a product near behind reads this result as rows of int8.
+bool has_product(const ggml_cgraph *graph, int after, const ggml_tensor *result) {
+    constexpr int near = 24; // nodes: a router and the choice of experts stand between
+    for (int i = after; i < std::min(graph->n_nodes, after + near); i++) {
+        const ggml_tensor *const node = graph->nodes[i];
+        const bool product = node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID;
+        if (product && has_blocks(node) && root_of(node->src[1]) == result)
+            return true;
+    }
+    return false;
+}
+
+// Memory for the result as int8, if it is needed so.
+void *place_of_int8(Queue &queue, const ggml_cgraph *graph, int after, const ggml_tensor *result) {
+    static const bool on = is_fused("q8");
+    const bool fits = on && result->ne[0] % 32 == 0 &&
+                      result->ne[0] > 512 && // nibblewave.h: nw_norm
+                      ggml_is_contiguous(result);
+    return fits && has_product(graph, after, result) ? queue.converted.place(result) : nullptr;
 }
 
 } // namespace
 
+bool is_fused(const char *name) { return !unfused().count("all") && !unfused().count(name); }
+
+// norm * weight, of a weight for each element of a row, and for products the same as int8.
+int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
+    if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}))
+        return 0;
+    const ggml_tensor *const norm = graph->nodes[first], *const product = graph->nodes[first + 1];
+    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
+    nw_norm operand;
+    if (!is_f32(w) || !ggml_is_contiguous(w) || ggml_nelements(w) != norm->ne[0] ||
+        w->ne[0] != norm->ne[0] || map_rms_norm(norm, allocated, operand))
+        return 0;
+    const nw_ggml_rows y = rows_of(product);
+    if (!is_f32(product) || !has_dense_rows(product) || y.rows != operand.m)
+        return 0;
+    operand.w = static_cast<const float *>(w->data);
+    operand.y = product->data, operand.y_stride = y.stride;
+    operand.a = place_of_int8(queue, graph, first + 2, product);
+    if (nw_rms_norm(queue.device.context.get(), &operand, queue.stream) != NW_OK)
+        return 0;
+    if (operand.a)
+        queue.converted.hold(product);
+    return 2;
+}
+
 int launch_fused(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_tensor *const node = graph->nodes[first];
-    if (node->op == GGML_OP_RMS_NORM &&
-        ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}) &&
-        launch_weighted_norm(queue, node, graph->nodes[first + 1]))
-        return 2;
+    const ggml_op op = graph->nodes[first]->op;
+    const bool *const on = switches();
+    for (std::size_t i = 0; i < std::size(rows); i++)
+        if (rows[i].op == op && on[i])
+            if (const int nodes = rows[i].launch(queue, graph, first))
+                return nodes;
     return 0;
 }
 

@@ -9,4 +9,15 @@ namespace nw::engine {
 // one by one.
 int launch_fused(Queue &, const ggml_cgraph *, int first);
 
+// Whether NIBBLEWAVE_GGML_UNFUSED does not name it.
+bool is_fused(const char *name);
+
+// Each as launch_fused.
+int fuse_norm(Queue &, const ggml_cgraph *, int first);    // fusion.cpp
+int fuse_heads(Queue &, const ggml_cgraph *, int first);   // fused_heads.cpp
+int fuse_addend(Queue &, const ggml_cgraph *, int first);  // fused_products.cpp
+int fuse_glu(Queue &, const ggml_cgraph *, int first);     // fused_products.cpp
+int fuse_route(Queue &, const ggml_cgraph *, int first);   // fused_experts.cpp
+int fuse_experts(Queue &, const ggml_cgraph *, int first); // fused_experts.cpp
+
 } // namespace nw::engine

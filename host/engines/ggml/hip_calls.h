@@ -34,6 +34,9 @@
     X(hipStreamBeginCapture)                                                                       \
     X(hipStreamEndCapture)                                                                         \
     X(hipGraphDestroy)                                                                             \
+    X(hipGraphInstantiate)                                                                         \
+    X(hipGraphExecDestroy)                                                                         \
+    X(hipGraphLaunch)                                                                              \
     X(hipStreamDestroy)                                                                            \
     X(hipStreamSynchronize)                                                                        \
     X(hipStreamWaitEvent)                                                                          \

@@ -112,8 +112,40 @@ void say_weight_refused(Device &device, const ggml_tensor *op, const std::string
                       device.name.c_str(), what.c_str());
 }
 
+namespace {
+
+// With rows that a norm converted. NW_UNSUPPORTED if they are not at hand, or the call has no use
+// for them.
+nw_status launch_converted(Queue &queue, const ggml_tensor *op, const Node &node) {
+    const void *const rows = queue.converted.of(op->src[1]);
+    if (!rows)
+        return NW_UNSUPPORTED;
+    nw_context *const context = queue.device.context.get();
+    if (is_moe(op)) {
+        if (ggml_nrows(op->src[1]) != 1 ||
+            nw_ggml_mul_mat_id_refusal(&node.a, &node.b, &node.ids, &node.c))
+            return NW_UNSUPPORTED;
+        nw_gguf_moe p = nw_ggml_moe_product(&node.a, &node.b, &node.ids, &node.c);
+        p.a = rows, p.workspace = queue.workspace, p.workspace_bytes = queue.workspace_bytes;
+        return nw_gguf_moe_linear(context, &p, queue.stream);
+    }
+    int whole = 0;
+    if (nw_ggml_mul_mat_refusal(&node.a, &node.b, &node.c))
+        return NW_UNSUPPORTED;
+    nw_gguf p = nw_ggml_product(&node.a, &node.b, &node.c, &whole);
+    if (!whole)
+        return NW_UNSUPPORTED;
+    p.a = rows, p.x = node.b.data, p.w = node.a.data, p.c = node.c.data;
+    p.workspace = queue.workspace, p.workspace_bytes = queue.workspace_bytes;
+    return nw_gguf_linear(context, &p, queue.stream);
+}
+
+} // namespace
+
 nw_status launch_product(Queue &queue, const ggml_tensor *op, std::string &why) {
     const Node node(op);
+    if (launch_converted(queue, op, node) == NW_OK)
+        return NW_OK;
     nw_context *const context = queue.device.context.get();
     const nw_status status =
         is_moe(op) ? nw_ggml_mul_mat_id(context, &node.a, &node.b, &node.ids, &node.c,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stream of a device, and the memory that its launches use.
 #pragma once
+#include "engines/ggml/converted.h"
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
 #include "engines/ggml/turns.h"
@@ -14,7 +15,11 @@ struct Queue {
     uint64_t workspace_bytes = 0;
     hip::Staging<HipCalls> staging{hip()};
     Turns turns{};
+    Converted converted{};
     hipEvent_t passed = nullptr; // recorded after copies for other queues
+    // For recorded graphs (replay.h): the nodes that were queued last have read memory on the host;
+    // memory that launches used was freed; copies were queued since the last graph.
+    bool reads_inputs = false, freed = false, copied = false;
 };
 
 } // namespace nw::engine

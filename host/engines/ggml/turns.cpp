@@ -65,6 +65,7 @@ const void *Turns::of(Queue &queue, const ggml_tensor *rope, std::string &why) {
             if (!succeeded(hip().hipStreamSynchronize(queue.stream), "hipStreamSynchronize"))
                 return nullptr;
             release();
+            queue.freed = true;
         }
         void *turns = nullptr;
         if (!make(queue, rope, factors, &turns, why))
@@ -73,6 +74,8 @@ const void *Turns::of(Queue &queue, const ggml_tensor *rope, std::string &why) {
     }
     if (!source || are_watched(queue.device, source))
         read_[place] = {written, found->second};
+    else
+        queue.reads_inputs = true;
     return found->second;
 }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Layers of decoders at one token, at the sizes of known models, with nodes in llama.cpp's order.
+// Memory of nodes is ggml's allocator's, so it is reused as in llama.cpp.
+#pragma once
+#include <ggml-alloc.h>
+#include <ggml-backend.h>
+#include <ggml-cpp.h>
+#include <ggml.h>
+
+#include <cmath>
+#include <string>
+
+struct Sizes {
+    const char *name;
+    ggml_type type; // of weights
+    int64_t width, head, heads, key_heads, wide;
+    int64_t experts, used; // 0: dense
+    bool head_norms;
+    int64_t layers, vocabulary; // of the model
+};
+
+constexpr Sizes models[] = {
+    {"Llama-2-7B", GGML_TYPE_Q4_0, 4096, 128, 32, 32, 11008, 0, 0, false, 32, 32000},
+    {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
+    {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
+    {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 4096},
+    {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 4096},
+};
+
+class Decoder {
+public:
+    static constexpr int64_t cells = 512;
+
+    // last: with norm and product of the vocabulary.
+    Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last) : s_(s) {
+        ggml_context *const out = nodes_.get();
+        x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, 1);
+        at = ggml_new_tensor_1d(out, GGML_TYPE_I64, 1);
+        positions = ggml_new_tensor_1d(out, GGML_TYPE_I32, 1);
+        mask = ggml_new_tensor_4d(out, GGML_TYPE_F16, cells, 1, 1, 1);
+        for (ggml_tensor *input : {x, at, positions, mask})
+            ggml_set_input(input);
+        graph = ggml_new_graph_custom(out, 8192, false);
+        y = x;
+        for (int64_t i = 0; i < layers; i++)
+            y = layer(y);
+        if (last)
+            y = by(s.width, s.vocabulary, norm(y, s.width), GGML_TYPE_Q6_K);
+        ggml_set_output(y);
+        ggml_build_forward_expand(graph, y);
+        ggml_backend_buffer_type_t const type = ggml_backend_get_default_buffer_type(backend);
+        memory_.reset(ggml_backend_alloc_ctx_tensors(weights_.get(), backend));
+        ggml_backend_buffer_set_usage(memory_.get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+        ggml_backend_buffer_clear(memory_.get(), 0);
+        allocator_.reset(ggml_gallocr_new(type));
+        ready = ggml_gallocr_alloc_graph(allocator_.get(), graph);
+        if (!ready)
+            return;
+        const int64_t row = 7;
+        const int32_t position = 7;
+        ggml_backend_tensor_set(at, &row, 0, sizeof row);
+        ggml_backend_tensor_set(positions, &position, 0, sizeof position);
+        ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
+        ggml_backend_tensor_memset(mask, 0, 0, ggml_nbytes(mask));
+    }
+
+    // Nodes that compute something.
+    int count() const {
+        int out = 0;
+        for (int i = 0; i < ggml_graph_n_nodes(graph); i++) {
+            const ggml_op op = ggml_graph_node(graph, i)->op;
+            out += op != GGML_OP_VIEW && op != GGML_OP_RESHAPE && op != GGML_OP_PERMUTE;
+        }
+        return out;
+    }
+    ggml_context *weights() const { return weights_.get(); }
+
+    ggml_tensor *x, *at, *positions, *mask, *y;
+    ggml_cgraph *graph;
+    bool ready = false;
+
+private:
+    ggml_context *own() const { return nodes_.get(); }
+    ggml_tensor *norm(ggml_tensor *of, int64_t n) {
+        ggml_tensor *const w = ggml_new_tensor_1d(weights_.get(), GGML_TYPE_F32, n);
+        return ggml_mul(own(), ggml_rms_norm(own(), of, 1e-6f), w);
+    }
+    ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of, ggml_type type) {
+        return ggml_mul_mat(own(), ggml_new_tensor_2d(weights_.get(), type, in, out), of);
+    }
+    ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of) { return by(in, out, of, s_.type); }
+    ggml_tensor *rotated(ggml_tensor *of, int64_t n) {
+        ggml_tensor *split = ggml_reshape_3d(own(), of, s_.head, n, 1);
+        if (s_.head_norms)
+            split = norm(split, s_.head);
+        const int mode = s_.head_norms ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
+        return ggml_rope_ext(own(), split, positions, nullptr, static_cast<int>(s_.head), mode,
+                             4096, 1e6f, 1, 0, 1, 32, 1);
+    }
+    ggml_tensor *attention(ggml_tensor *n) {
+        const int64_t keys = s_.head * s_.key_heads;
+        ggml_tensor *const q = by(s_.width, s_.head * s_.heads, n),
+                           *const k = by(s_.width, keys, n), *const v = by(s_.width, keys, n);
+        ggml_tensor *const turned_q = rotated(q, s_.heads), *const turned_k =
+                                                                rotated(k, s_.key_heads);
+        for (ggml_tensor *one : {turned_q, v, turned_k})
+            ggml_build_forward_expand(graph, one);
+        ggml_tensor *const rows[] = {turned_k, ggml_reshape_3d(own(), v, s_.head, s_.key_heads, 1)};
+        ggml_tensor *views[2];
+        for (int i = 0; i < 2; i++) {
+            ggml_tensor *const cache =
+                ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F16, keys, cells);
+            ggml_tensor *const row = ggml_view_2d(own(), rows[i], keys, 1, rows[i]->nb[2], 0);
+            ggml_build_forward_expand(graph, ggml_set_rows(own(), cache, row, at));
+            views[i] = ggml_view_3d(own(), cache, s_.head, cells, s_.key_heads, cache->nb[1],
+                                    2 * static_cast<std::size_t>(s_.head), 0);
+        }
+        ggml_tensor *const out =
+            ggml_flash_attn_ext(own(), ggml_permute(own(), turned_q, 0, 2, 1, 3), views[0],
+                                views[1], mask, 1 / std::sqrt(static_cast<float>(s_.head)), 0, 0);
+        return by(s_.head * s_.heads, s_.width, ggml_reshape_2d(own(), out, s_.head * s_.heads, 1));
+    }
+    ggml_tensor *dense(ggml_tensor *n) {
+        ggml_tensor *const up = by(s_.width, s_.wide, n), *const gate = by(s_.width, s_.wide, n);
+        ggml_build_forward_expand(graph, up);
+        return by(s_.wide, s_.width, ggml_swiglu_split(own(), gate, up));
+    }
+    ggml_tensor *by_experts(int64_t in, int64_t out, ggml_tensor *of, ggml_tensor *chosen) {
+        ggml_tensor *const w = ggml_new_tensor_3d(weights_.get(), s_.type, in, out, s_.experts);
+        return ggml_mul_mat_id(own(), w, of, chosen);
+    }
+    // llama.cpp: llm_graph_context::build_moe_ffn
+    ggml_tensor *mixture(ggml_tensor *n) {
+        ggml_tensor *const p = ggml_soft_max(own(), by(s_.width, s_.experts, n, GGML_TYPE_F32));
+        ggml_tensor *const chosen = ggml_argsort_top_k(own(), p, static_cast<int>(s_.used));
+        ggml_tensor *weights =
+            ggml_get_rows(own(), ggml_reshape_3d(own(), p, 1, s_.experts, 1), chosen);
+        weights = ggml_reshape_2d(own(), weights, s_.used, 1);
+        ggml_tensor *const sum =
+            ggml_clamp(own(), ggml_sum_rows(own(), weights), 6.103515625e-5f, INFINITY);
+        weights = ggml_reshape_3d(own(), ggml_div(own(), weights, sum), 1, s_.used, 1);
+        ggml_build_forward_expand(graph, weights);
+        ggml_tensor *const x = ggml_reshape_3d(own(), n, s_.width, 1, 1);
+        ggml_tensor *const up = by_experts(s_.width, s_.wide, x, chosen);
+        ggml_tensor *const gate = by_experts(s_.width, s_.wide, x, chosen);
+        ggml_tensor *const gated = ggml_swiglu_split(own(), gate, up);
+        ggml_tensor *const all =
+            ggml_mul(own(), by_experts(s_.wide, s_.width, gated, chosen), weights);
+        ggml_build_forward_expand(graph, all);
+        ggml_tensor *out = nullptr;
+        ggml_tensor *views[16];
+        for (int64_t i = 0; i < s_.used; i++) {
+            views[i] = ggml_view_2d(own(), all, s_.width, 1, all->nb[2],
+                                    static_cast<std::size_t>(i) * all->nb[1]);
+            ggml_build_forward_expand(graph, views[i]);
+        }
+        out = views[0];
+        for (int64_t i = 1; i < s_.used; i++)
+            ggml_build_forward_expand(graph, out = ggml_add(own(), out, views[i]));
+        return out;
+    }
+    ggml_tensor *layer(ggml_tensor *in) {
+        ggml_tensor *const h = ggml_add(own(), attention(norm(in, s_.width)), in);
+        ggml_tensor *const n = norm(h, s_.width);
+        return ggml_add(own(), s_.experts ? mixture(n) : dense(n), h);
+    }
+
+    Sizes s_;
+    ggml_context_ptr weights_{ggml_init({4 << 20, nullptr, true})};
+    ggml_context_ptr nodes_{ggml_init({16 << 20, nullptr, true})};
+    ggml_backend_buffer_ptr memory_;
+    ggml_gallocr_ptr allocator_;
+};

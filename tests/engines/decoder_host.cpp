@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Layers of decoders at one token on each device of libggml-nibblewave beside ggml's CPU: again and
+// again, as a token after the other, with other inputs.
+//     decoder_host BACKENDS   paths of backend libraries, with ':' between
+// Prints a line for each case, and last `N passed, N failed`.
+#include "decoder.h"
+
+#include <random>
+
+#include "host.h"
+
+namespace {
+
+std::vector<float> normal(int64_t count, unsigned seed, float around, float size) {
+    std::mt19937 bits(seed);
+    std::normal_distribution<float> values(around, size);
+    std::vector<float> out(static_cast<std::size_t>(count));
+    for (float &value : out)
+        value = values(bits);
+    return out;
+}
+
+void fill(ggml_tensor *t, unsigned seed) {
+    const int64_t rows = ggml_nrows(t);
+    if (t->type == GGML_TYPE_F16) // caches
+        return;
+    if (t->type == GGML_TYPE_F32 && rows == 1) { // norms
+        const auto values = normal(ggml_nelements(t), seed, 1, 0.1f);
+        return ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));
+    }
+    const auto values =
+        normal(ggml_nelements(t), seed, 0, 1 / std::sqrt(static_cast<float>(t->ne[0])));
+    if (t->type == GGML_TYPE_F32)
+        return ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));
+    std::vector<char> blocks(ggml_nbytes(t));
+    ggml_quantize_chunk(t->type, values.data(), blocks.data(), 0, rows, t->ne[0], nullptr);
+    ggml_backend_tensor_set(t, blocks.data(), 0, blocks.size());
+}
+
+struct Model {
+    Model(ggml_backend_dev_t device, const Sizes &s)
+        : backend(ggml_backend_dev_init(device, nullptr)), decoder(backend.get(), s, 2, true) {
+        unsigned seed = 1;
+        for (ggml_tensor *t = ggml_get_first_tensor(decoder.weights()); t;
+             t = ggml_get_next_tensor(decoder.weights(), t))
+            fill(t, seed++);
+    }
+    // The token at this place of the cache; those behind it are masked.
+    std::vector<float> token(int32_t place) {
+        const int64_t row = place;
+        ggml_backend_tensor_set(decoder.at, &row, 0, sizeof row);
+        ggml_backend_tensor_set(decoder.positions, &place, 0, sizeof place);
+        const auto x = normal(ggml_nelements(decoder.x), 100u + static_cast<unsigned>(place), 0, 1);
+        ggml_backend_tensor_set(decoder.x, x.data(), 0, ggml_nbytes(decoder.x));
+        std::vector<ggml_fp16_t> mask(Decoder::cells, ggml_fp32_to_fp16(-INFINITY));
+        std::fill_n(mask.begin(), place + 1, ggml_fp32_to_fp16(0));
+        ggml_backend_tensor_set(decoder.mask, mask.data(), 0, ggml_nbytes(decoder.mask));
+        std::vector<float> out(static_cast<std::size_t>(ggml_nelements(decoder.y)));
+        if (ggml_backend_graph_compute(backend.get(), decoder.graph) != GGML_STATUS_SUCCESS)
+            return {};
+        ggml_backend_tensor_get(decoder.y, out.data(), 0, ggml_nbytes(decoder.y));
+        return out;
+    }
+
+    ggml_backend_ptr backend;
+    Decoder decoder;
+};
+
+void tokens(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Sizes &s) {
+    Model mine(device, s), theirs(cpu, s);
+    double most = 0;
+    bool same = true;
+    for (int32_t place = 0; place < 5; place++) {
+        const auto got = mine.token(place), want = theirs.token(place);
+        most = got.size() == want.size() ? std::max(most, nmse(got, want)) : INFINITY;
+        same = same && mine.token(place) == got; // once more, and recorded
+    }
+    count(std::string(ggml_backend_dev_name(device)) + " tokens of " + s.name,
+          most <= most_nmse && same, "NMSE " + std::to_string(most));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 2)
+        return std::fprintf(stderr, "usage: decoder_host BACKENDS\n"), 2;
+    if (!load_backends(argv[1]))
+        return 2;
+    ggml_backend_dev_t const cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    for (std::size_t i = 0; cpu && i < ggml_backend_dev_count(); i++)
+        for (const Sizes &s : models)
+            if (ggml_backend_dev_get(i) != cpu && std::string(s.name).rfind("small", 0) == 0)
+                tokens(ggml_backend_dev_get(i), cpu, s);
+    return end_of_cases();
+}
