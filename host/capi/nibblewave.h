@@ -1355,7 +1355,7 @@ NW_API nw_status nw_copy_prepare(nw_context *context, const nw_copy_op *copy);
  * Tensors of floats that are made from indices: padding, plain and circular, rolls, triangles,
  * diagonals, masks, constants and ramps
  *
- *     Y[i] = X[j], j_d = i_d - at_d, where j is within X and first <= i0 - i1 + n1 - 1 < first + count
+ *     Y[i] = X[j], j_d = i_d - at_d, where j is in X and 0 <= i0 - i1 + n1 - 1 - first < count
  *     Y[i] = value + increment * i0 elsewhere
  *
  * With wrap each j_d is taken modulo X's size: a roll, or circular padding. Diagonals of dimensions
@@ -1486,7 +1486,8 @@ enum { NW_ROPE_NORMAL = 0, NW_ROPE_NEOX = 2 };
  * Rotary position embedding of rows of d elements, of n1 heads, n2 tokens and n3 sequences
  *
  *     Y[a] = scale * (X[a] cos t - X[b] sin t), Y[b] = scale * (X[a] sin t + X[b] cos t)
- *     of row X[i3, i2, i1], for j < pairs: a, b = first + 2 j, first + 2 j + 1, or with NW_ROPE_NEOX first + j, first + j + pairs
+ *     of row X[i3, i2, i1], for j < pairs: a = first + 2 j, b = a + 1,
+ *     or with NW_ROPE_NEOX a = first + j, b = a + pairs
  *     t = 2 pi turns[j] / 2^64 * pos[s, i2], s = turns[j] % 4
  *
  * Elements of a row before and after its pairs are copied unchanged. Rows of whole eights of
@@ -1543,7 +1544,8 @@ typedef struct nw_rope_model {
     float beta_fast;           /* of YaRN, >= beta_slow */
     float beta_slow;           /* of YaRN, > 0 */
     uint32_t original_context; /* of YaRN: tokens, > 0 */
-    const float *factors;   /* [pairs] in host memory, not 0: frequencies are divided by them; or null */
+    const float
+        *factors; /* [pairs] in host memory, not 0: frequencies are divided by them; or null */
     const uint8_t *streams; /* [pairs] in host memory: which position of a token counts, 0..3; or
                                null: 0 */
 } nw_rope_model;
@@ -2169,8 +2171,8 @@ NW_API nw_status nw_gated_delta_net_prepare(nw_context *context, const nw_gated_
  * The selective scan of state space models: Mamba 1, with a[j, c] and n = 16, and Mamba 2.
  * GGML_OP_SSM_SCAN
  *
- *     of each token in order, with the state S [d, n] of its sequence and head j, and group g = j / (h / groups):
- *     t = log(1 + exp(dt[j])), S[r, c] = exp(t a[j]) S[r, c] + k[g, c] t x[j, r], o[j, r] = sum_c q[g, c] S[r, c]
+ *     with the state S [d, n] of head j, g = j / (h / groups), t = log(1 + exp(dt[j])):
+ *     S[r, c] = exp(t a[j]) S[r, c] + k[g, c] t x[j, r], o[j, r] = sum_c q[g, c] S[r, c]
  *
  * k and q are Mamba's B and C. Sequence i begins with row idx[i] of `state`; without idx with row
  * i. Indices out of range are clamped to 0..states - 1. Slot s of new_state gets the state after
@@ -2226,9 +2228,11 @@ enum { NW_RWKV6 = 0, NW_RWKV7 = 1, NW_GLA = 2 };
  * Linear attention of RWKV 6 and 7, and gated linear attention, as ggml has them
  *
  *     of each token, with the state S [d, d] of its sequence and head:
- *     NW_RWKV6: o[j] = sum_i q[i] (bonus[i] k[i] v[j] + S[i, j]), then S[i, j] = g[i] S[i, j] + k[i] v[j]
- *     NW_GLA: S[i, j] = g[i] S[i, j] + k[i] v[j], then o[j] = scale * sum_i q[i] S[i, j]
- *     NW_RWKV7: S[i, j] = g[j] S[i, j] + v[i] k[j] + replace[j] * sum_l remove[l] S[i, l], then o[i] = sum_j q[j] S[i, j]
+ *     NW_RWKV6:
+ *     o[j] = sum_i q[i] (S[i, j] + bonus[i] k[i] v[j]), S[i, j] = g[i] S[i, j] + k[i] v[j]
+ *     NW_GLA: S[i, j] = g[i] S[i, j] + k[i] v[j], o[j] = scale * sum_i q[i] S[i, j]
+ *     NW_RWKV7: S[i, j] = g[j] S[i, j] + v[i] k[j] + replace[j] * sum_l remove[l] S[i, l],
+ *     o[i] = sum_j q[j] S[i, j]
  */
 typedef struct nw_wkv_op {
     size_t size;      /* sizeof(nw_wkv_op); NW_WKV_OP_INIT sets it */

@@ -21,6 +21,11 @@ f64 oai(f64 gate, f64 up, f64 alpha, f64 limit) {
     return sigmoid_times(x, alpha * x) * (u + 1);
 }
 
+f64 clamped(f64 gate, f64 up, f64 limit) {
+    const f64 x = at_most(gate, limit), u = -at_most(-at_most(up, limit), limit);
+    return sigmoid_times(x, x) * u;
+}
+
 } // namespace
 
 f64 glu_act(std::string_view act, f64 x) {
@@ -48,6 +53,8 @@ std::vector<f64> glu(std::string_view act, std::span<const f32> gate, std::span<
         const f64 g = gate[i], u = up[i];
         if (act == "swiglu_oai")
             y.push_back(oai(g, u, alpha, limit));
+        else if (act == "swiglu_clamp")
+            y.push_back(clamped(g, u, limit));
         else if ((act == "geglu" && g <= -10) || (act == "reglu" && !(g > 0)))
             y.push_back(0); // whatever u is
         else

@@ -13,7 +13,8 @@ namespace nw::ref {
 f64 glu_act(std::string_view act, f64 x);
 
 // y[i] = f(gate[i]) * up[i], or of swiglu_oai, with NaN kept by the clamps:
-// (min(max(up, -limit), limit) + 1) * g / (1 + exp(-alpha g)), g = min(gate, limit).
+// (min(max(up, -limit), limit) + 1) * g / (1 + exp(-alpha g)), g = min(gate, limit); of
+// swiglu_clamp without the 1 and alpha.
 std::vector<f64> glu(std::string_view act, std::span<const f32> gate, std::span<const f32> up,
                      f32 alpha, f32 limit);
 

@@ -28,7 +28,8 @@ struct Case {
     u64 pad = 0; // elements between rows
     bool permuted = false, hard = false;
     Place place = Place::apart;
-    // Of a, b, c. turned: elements of a and c lie apart, those of their second rows between them.
+    // types: a, b, c. turned: elements of a and c lie apart, others of their second rows between
+    // them.
     std::array<const char *, 3> types = {"f32", "f32", "f32"};
     bool turned = false;
 };

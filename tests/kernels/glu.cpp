@@ -33,15 +33,16 @@ f64 if_finite(f64 x) { return std::isfinite(x) ? x : 0; }
 
 // Error of y that the contract allows: relative to y, and what a factor below 2^-126 may lose.
 f64 bound(std::string_view act, const Case &p, f32 gate, f32 up, f64 want) {
-    const f64 x = act == "swiglu_oai" ? std::fmin(gate, p.limit) : gate;
-    const f64 z = act == "swiglu"        ? x
-                  : act == "swiglu_oai"  ? x * p.alpha
-                  : act == "geglu_quick" ? x * 1.702
-                                         : 1.596 * (x + 0.044715 * x * x * x);
+    const bool clamped = act == "swiglu_oai" || act == "swiglu_clamp";
+    const f64 x = clamped ? std::fmin(gate, p.limit) : gate;
+    const f64 z = act == "swiglu" || act == "swiglu_clamp" ? x
+                  : act == "swiglu_oai"                    ? x * p.alpha
+                  : act == "geglu_quick"                   ? x * 1.702
+                                                           : 1.596 * (x + 0.044715 * x * x * x);
     const f64 relative = act == "reglu"       ? 0x1p-24
                          : act == "geglu_erf" ? 0x1p-23 * (x * x + 10)
                                               : 0x1p-23 * (2 * std::fabs(z) + 5);
-    const f64 u = act == "swiglu_oai" ? std::fmin(std::fabs(up), p.limit) + 1 : f64{up};
+    const f64 u = clamped ? std::fmin(std::fabs(up), p.limit) + 1 : f64{up};
     return if_finite(std::fabs(want) * relative) + if_finite(0x1p-125 * std::fabs(x * u)) +
            if_finite(0x1p-148 * (1 + std::fabs(u)));
 }
@@ -126,6 +127,8 @@ CHECK_FAMILY(glu) {
     check_case(t, kernel, {.m = 3, .k = span - 4, .halves = true}, "halves");
     check_case(t, kernel, {.m = 3, .k = 132, .pad = 4, .halves = true, .swapped = true}, "swapped");
     check_case(t, kernel, {.m = 1, .k = 400, .hard = true}, "hard values");
+    check_case(t, kernel, {.m = 3, .k = span + 2, .pad = 1}, "a tail alone in a span");
+    check_case(t, kernel, {.m = 5, .k = 131, .halves = true, .swapped = true}, "odd halves");
     check_case(t, kernel, {.m = 2, .k = span, .place = Place::gate}, "in gate's place");
     if (t.checkers)
         return;

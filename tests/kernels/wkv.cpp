@@ -86,7 +86,7 @@ bool near(f32 got, f64 want, f64 size, u32 steps) {
     return std::fabs(got - want) <= size * (steps * 4 + 24) * 0x1p-24 + 0x1p-140;
 }
 
-// Of head j of sequence i, token after token.
+// Head j of sequence i, token after token.
 bool check_head(Test &t, const Kernel &kernel, const Inputs &in, const Results &got, const Case &p,
                 u32 i, u32 j, std::source_location where) {
     const std::string function(kernel.param("function"));

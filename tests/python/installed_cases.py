@@ -333,7 +333,7 @@ class Package(unittest.TestCase):
         context.glu(Strided(nw.DeviceArray(both), (5, 256), (512, 1)), halves[1], out=out, act="swiglu")
         close(out, reference.glu(gate, up, "swiglu"), 1e-5)
         for says, wrong in (
-            ("act = 'gelu': it must be one of swiglu, swiglu_oai, geglu, geglu_erf, geglu_quick, reglu", {"act": "gelu"}),
+            ("act = 'gelu': it must be one of swiglu, swiglu_oai, geglu, geglu_erf, geglu_quick, reglu, swiglu_clamp", {"act": "gelu"}),
             ("up has shape [5, 512]: it must be [M, K] = [5, 256]", {"up": nw.DeviceArray(both)}),
             ("alpha = -1: must be finite and at least 0", {"act": "swiglu_oai", "alpha": -1.0}),
         ):
