@@ -183,7 +183,6 @@ class Host(unittest.TestCase):
             ("gfx1151", {}),
             ("gfx1100", {"HIPSIM_CHOICES": FAULTS}),
             ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "heads,q8"}),
-            ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "all"}),
         ]
         for gfx, environment in kinds:
             with self.subTest(gfx=gfx, **environment):

@@ -43,7 +43,7 @@ class Sum:
 
 
 def launches_of(file: Path) -> list[Launch]:
-    """Of the second of two tokens."""
+    """Returns the launches of the second token of two."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     rows = [row for row in rows if not row["kernel"].startswith("scale")]  # the self-test of graphs
     rows = rows[len(rows) // 2 :]
