@@ -1278,25 +1278,27 @@ enum {
  *     NW_GLU_GEGLU_ERF: x (1 + erf(x / sqrt(2))) / 2       NW_GLU_REGLU: max(x, 0)
  *     NW_GLU_SWIGLU_OAI: Y = (u + 1) * x / (1 + exp(-alpha x)),
  *     x = min(gate, limit), u = min(max(up, -limit), limit)
+ *     NW_GLU_SWIGLU_CLAMP: Y = u * x / (1 + exp(-x)), of the same x and u
  *
  * Gated linear units. Where a matrix holds both halves in its rows, gate and up point to the
  * halves, and both strides are its stride. The error is that of float arithmetic;
- * asm/glu/family.toml bounds it. NaN passes through the clamps of NW_GLU_SWIGLU_OAI.
+ * asm/glu/family.toml bounds it. NaN passes through clamps. Whole fours of columns and 16-byte
+ * aligned rows are faster.
  */
 typedef struct nw_glu_op {
     size_t size; /* sizeof(nw_glu_op); NW_GLU_OP_INIT sets it */
     int32_t act; /* NW_GLU_SWIGLU, ... */
     uint32_t m;  /* rows, >= 1 */
-    uint32_t k;  /* columns of y, a multiple of 4, <= 2^28 */
+    uint32_t k;  /* columns of y, <= 2^28 */
     float alpha; /* of NW_GLU_SWIGLU_OAI: finite, >= 0 */
-    float limit; /* of NW_GLU_SWIGLU_OAI: >= 0, infinity for none */
+    float limit; /* of NW_GLU_SWIGLU_OAI and _CLAMP: >= 0, infinity for none */
 
-    const float *gate; /* [M, K], 16-byte aligned */
-    const float *up;   /* [M, K], 16-byte aligned */
-    float *y;          /* [M, K], 16-byte aligned; gate or up itself with its stride, else overlaps
+    const float *gate; /* [M, K], 4-byte aligned */
+    const float *up;   /* [M, K], 4-byte aligned */
+    float *y;          /* [M, K], 4-byte aligned; gate or up itself with its stride, else overlaps
                           nothing */
 
-    /* Bytes from row to row: >= 4 * K, multiples of 16, < 2^32. */
+    /* Bytes from row to row: >= 4 * K, multiples of 4, < 2^32. */
     uint64_t gate_stride;
     uint64_t up_stride;
     uint64_t y_stride;
