@@ -75,7 +75,7 @@ class Llama(unittest.TestCase):
         return done.stdout + done.stderr
 
     def model(self, arch: str, quantization: str, head: int = 64) -> str:
-        out = sources.HOME / f"{arch}.{quantization}.gguf"
+        out = sources.HOME / f"{arch}.{quantization}.{head}.gguf"
         maker = sources.SOURCE / "tests/engines" / ("make_hybrid.py" if arch in HYBRIDS else "make_model.py")
         self.said(self.python, "-B", maker, sources.LIBRARIES / "libggml-base.so", arch, quantization, out, head)
         return str(out)
