@@ -1427,8 +1427,8 @@ typedef struct nw_rope_model {
 NW_API nw_status nw_rope_turns(const nw_rope_model *model, uint64_t *turns);
 
 /*
- * What stands between the products of a decoder and its attention, of n1 heads and n2 tokens: norm
- * of each head, rotation, row of a cache
+ * Norm, rotation and cache row of n1 heads of n2 tokens: all between the products of a decoder and
+ * its attention
  *
  *     Y[ids[i2], i1] = Z[i2, i1] rotated as by nw_rope at pos[i2]
  *     Z = X * w / sqrt(mean of X^2 over the row + eps); X if w is null
@@ -1484,7 +1484,7 @@ NW_API nw_status nw_rope_norm_prepare(nw_context *context, const nw_rope_norm_op
  *     p = softmax of row i of X; ids[i, :] = the top_k experts of largest p, the largest first
  *     Y[i, j] = scale * p[ids[i, j]], or if normed that / max(sum over j of p[ids[i, j]], limit)
  *
- * Of equal experts the lower number comes first. The relative error of Y is at most 2^-15 for
+ * The lower number of equal experts comes first. The relative error of Y is at most 2^-15 for
  * |X| <= 88.
  */
 typedef struct nw_topk_moe_op {

@@ -92,7 +92,8 @@ void ColdProduct::queue(const Kernel &kernel, Op op, Workgroups workgroups) {
         const u64 bytes = bytes_of(argument, op, kernel);
         op.*argument = bytes ? address(rotation.take(bytes)) : 0;
     };
-    op.a = op.x = address(activations_.data());
+    for (const auto argument : {&Op::a, &Op::x}) // where both may be, one is optional
+        op.*argument = bytes_of(argument, op, kernel) ? address(activations_.data()) : 0;
     op.c = address(c_.data());
     cold(&Op::w, weights_);
     if (scales_) {

@@ -13,7 +13,7 @@ struct Route {
     std::vector<f64> weights; // of these
 };
 
-// Of one token's logits the top_k experts of largest softmax, the lower number of equal ones first;
+// The top_k experts of largest softmax of a token's logits, the lower number of equal ones first;
 // normed: over the larger of their sum and `least`.
 Route topk_moe(std::span<const f32> logits, u32 top_k, bool normed, f32 least, f32 scale);
 

@@ -23,8 +23,8 @@ constexpr Sizes models[] = {
     {"Llama-2-7B", GGML_TYPE_Q4_0, 4096, 128, 32, 32, 11008, 0, 0, false, 32, 32000},
     {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
-    {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 4096},
-    {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 4096},
+    {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
+    {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
 };
 
 class Decoder {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""python3 launches.py GFX MODEL [--unfused NAMES] [--all]: launches of one token of a model through the backend, on the simulated GPU, by
-kernel: number, time, gap before it, bytes. A layer is what three have more than two: the last may differ; the rest of the token is the product of the vocabulary.
-Run by `./tests/run`, or by hand with the environment that CMakeLists.txt sets."""
+"""python3 launches.py GFX MODEL [--unfused NAMES]: launches of one token of a model through the backend, on the simulated GPU, by
+kernel: number, time, gap before it, bytes. A layer is the second of three, of the second token.
+
+The environment is that of the test engines_ggml (CMakeLists.txt)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import sources
@@ -33,17 +34,16 @@ class Sum:
     us: float = 0
     gap: float = 0
     bytes: int = 0
-    kernels: list[str] = field(default_factory=list)
 
-    def add(self, launch: Launch, sign: int = 1) -> None:
-        self.launches += sign
-        self.us += sign * launch.us
-        self.gap += sign * launch.gap
-        self.bytes += sign * launch.bytes
+    def add(self, launch: Launch) -> None:
+        self.launches += 1
+        self.us += launch.us
+        self.gap += launch.gap
+        self.bytes += launch.bytes
 
 
 def launches_of(file: Path) -> list[Launch]:
-    """Of the second of two tokens."""
+    """Returns the launches of the second token of two."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     rows = [row for row in rows if not row["kernel"].startswith("scale")]  # the self-test of graphs
     rows = rows[len(rows) // 2 :]
@@ -64,12 +64,20 @@ def run(gfx: str, model: str, layers: int, last: bool = False, **environment: st
         return launches_of(stats)
 
 
-def by_kernel(more: Iterable[Launch], fewer: Iterable[Launch]) -> dict[str, Sum]:
+def by_kernel(launches: Iterable[Launch]) -> dict[str, Sum]:
     out: dict[str, Sum] = {}
-    for launches, sign in ((more, 1), (fewer, -1)):
-        for launch in launches:
-            out.setdefault(launch.kernel, Sum()).add(launch, sign)
-    return {name: one for name, one in out.items() if one.launches}
+    for launch in launches:
+        out.setdefault(launch.kernel, Sum()).add(launch)
+    return out
+
+
+def layer_of(launches: list[Launch]) -> list[Launch]:
+    """The second of three layers."""
+    each = len(launches) // 3
+    first, second, third = (launches[i * each : (i + 1) * each] for i in range(3))
+    if len(launches) % 3 or [one.kernel for one in second] != [one.kernel for one in third]:
+        raise SystemExit(f"{len(launches)} launches of three layers, which differ")
+    return second
 
 
 def total(rows: dict[str, Sum]) -> Sum:
@@ -89,8 +97,7 @@ def main() -> None:
     parser.add_argument("--unfused", default="")
     options = parser.parse_args()
     environment = {"NIBBLEWAVE_GGML_UNFUSED": options.unfused}
-    two, three = (run(options.gfx, options.model, n, **environment) for n in (2, 3))
-    layer = by_kernel(three, two)
+    layer = by_kernel(layer_of(run(options.gfx, options.model, 3, **environment)))
     for name, row in sorted(layer.items(), key=lambda item: -item[1].us - item[1].gap):
         print(f"{name:36} {row.launches:3} {row.us:8.1f} us, gaps {row.gap:5.1f} us, {row.bytes / 1e6:7.2f} MB")
     sum_ = total(layer)

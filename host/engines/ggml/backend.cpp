@@ -47,7 +47,7 @@ void destroy(ggml_backend_t backend) {
     if (enter(own.device)) {
         succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize");
         own.staging.release();
-        of(backend).replay.forget();
+        of(backend).replay.release();
         own.turns.release();
         own.converted.release();
         if (own.passed)

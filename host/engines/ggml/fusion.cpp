@@ -30,7 +30,7 @@ constexpr Row rows[] = {
     {GGML_OP_SOFT_MAX, "route", fuse_route},  {GGML_OP_MUL, "experts", fuse_experts},
 };
 
-// What is no row: the int8 rows of a norm, and the graph as a whole (replay.cpp).
+// Other names: the int8 rows of a norm, and the graph as a whole (replay.cpp).
 constexpr const char *others[] = {"q8", "graph"};
 
 bool is_name(const std::string &name) {

@@ -56,6 +56,15 @@ void destroy(hipGraphExec_t graph) {
         succeeded(hip().hipGraphExecDestroy(graph), "hipGraphExecDestroy");
 }
 
+// Captures on a stream that no null stream waits for: another thread's copy on that would fail, and
+// end the capture.
+bool begin_capture(hipStream_t &stream) {
+    const bool there =
+        stream || succeeded(hip().hipStreamCreateWithFlags(&stream, hipStreamNonBlocking),
+                            "hipStreamCreateWithFlags");
+    return there && hip().hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed) == hipSuccess;
+}
+
 // The stream's capture as a graph that can be launched; null if there is none.
 hipGraphExec_t captured(hipStream_t stream) {
     hipGraph_t graph = nullptr;
@@ -78,17 +87,17 @@ bool wait_for_copies(Queue &queue) {
 
 constexpr int test_nodes = 256, test_floats = 64;
 
-bool record_chain(Queue &queue, float *memory, hipGraphExec_t &out) {
-    if (hip().hipStreamBeginCapture(queue.stream, hipStreamCaptureModeRelaxed) != hipSuccess)
+bool record_chain(Queue &queue, float *memory, hipStream_t &stream, hipGraphExec_t &out) {
+    if (!begin_capture(stream))
         return false;
     nw_scale_op scale = NW_SCALE_OP_INIT;
     scale.n = test_floats, scale.scale = 1, scale.bias = 1;
     bool good = true;
     for (int i = 0; i < test_nodes; i++) {
         scale.x = memory + i * test_floats, scale.y = memory + (i + 1) * test_floats;
-        good = nw_scale(queue.device.context.get(), &scale, queue.stream) == NW_OK && good;
+        good = nw_scale(queue.device.context.get(), &scale, stream) == NW_OK && good;
     }
-    out = captured(queue.stream);
+    out = captured(stream);
     return good && out;
 }
 
@@ -116,7 +125,7 @@ bool replays_follow(Queue &queue, float *memory, hipGraphExec_t graph) {
 }
 
 // Two recordings of other memory, each of more nodes than cards have failed with.
-bool passes_test(Queue &queue) {
+bool passes_test(Queue &queue, hipStream_t &stream) {
     const std::size_t bytes = sizeof(float) * test_floats * (test_nodes + 1);
     nw_scale_op any = NW_SCALE_OP_INIT;
     any.n = test_floats;
@@ -125,7 +134,7 @@ bool passes_test(Queue &queue) {
         void *memory = nullptr;
         hipGraphExec_t graph = nullptr;
         good = hip().hipMalloc(&memory, bytes) == hipSuccess &&
-               record_chain(queue, static_cast<float *>(memory), graph) &&
+               record_chain(queue, static_cast<float *>(memory), stream, graph) &&
                replays_follow(queue, static_cast<float *>(memory), graph);
         destroy(graph);
         static_cast<void>(hip().hipFree(memory));
@@ -134,11 +143,11 @@ bool passes_test(Queue &queue) {
 }
 
 // Once for each device.
-bool replays(Queue &queue) {
+bool replays(Queue &queue, hipStream_t &stream) {
     Device &device = queue.device;
     const std::lock_guard lock(device.mutex);
     if (device.replays < 0) {
-        device.replays = is_fused("graph") && passes_test(queue);
+        device.replays = is_fused("graph") && passes_test(queue, stream);
         if (!device.replays && is_fused("graph"))
             GGML_LOG_WARN("nibblewave: %s: a replayed HIP graph gave old results in a self-test; "
                           "graphs are queued node by node\n",
@@ -169,7 +178,7 @@ bool Replay::launch(Queue &queue, const ggml_cgraph *graph) {
         forget();
     queue.freed = false;
     at_hand_ = nullptr;
-    if (graph->n_nodes < least_nodes || !replays(queue))
+    if (graph->n_nodes < least_nodes || !replays(queue, recorder_))
         return false;
     at_hand_ = find(graph);
     if (!at_hand_) {
@@ -197,10 +206,12 @@ bool Replay::begin(Queue &queue) {
     queue.reads_inputs = false;
     if (!at_hand_ || at_hand_->never || !at_hand_->seen)
         return false;
-    if (hip().hipStreamBeginCapture(queue.stream, hipStreamCaptureModeRelaxed) == hipSuccess)
-        return true;
-    at_hand_->never = true;
-    return false;
+    if (!begin_capture(recorder_)) {
+        at_hand_->never = true;
+        return false;
+    }
+    std::swap(queue.stream, recorder_);
+    return true;
 }
 
 bool Replay::end(Queue &queue, bool recording, bool queued) {
@@ -211,13 +222,21 @@ bool Replay::end(Queue &queue, bool recording, bool queued) {
         }
         return queued;
     }
-    at_hand_->graph = captured(queue.stream);
+    std::swap(queue.stream, recorder_);
+    at_hand_->graph = captured(recorder_);
     if (queued && at_hand_->graph && wait_for_copies(queue) &&
         succeeded(hip().hipGraphLaunch(at_hand_->graph, queue.stream), "hipGraphLaunch"))
         return true;
     destroy(at_hand_->graph);
     at_hand_->graph = nullptr, at_hand_->never = true;
     return false;
+}
+
+void Replay::release() {
+    forget();
+    if (recorder_)
+        succeeded(hip().hipStreamDestroy(recorder_), "hipStreamDestroy");
+    recorder_ = nullptr;
 }
 
 void Replay::forget() {

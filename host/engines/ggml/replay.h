@@ -23,8 +23,8 @@ public:
     // `queued`: all of them. Queues what was recorded. False where that fails: with `recording` the
     // nodes are to be queued again, and won't be recorded any more.
     bool end(Queue &, bool recording, bool queued);
-    // Before memory is freed that recordings use. Waits for nothing.
-    void forget();
+    // Once nothing is queued.
+    void release();
 
 private:
     struct Recording {
@@ -37,10 +37,12 @@ private:
     };
 
     Recording *find(const ggml_cgraph *);
+    void forget(); // memory that recordings use was freed
 
     std::vector<Recording> seen_; // the last used at the end
     Recording *at_hand_ = nullptr;
-    std::vector<uint64_t> nodes_; // of the graph at hand
+    hipStream_t recorder_ = nullptr; // in the queue's place while nodes are recorded
+    std::vector<uint64_t> nodes_;    // of the graph at hand
 };
 
 } // namespace nw::engine
