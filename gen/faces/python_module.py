@@ -10,6 +10,12 @@ from faces.face import Face, Member
 from family import Pointer
 
 
+def _operands(face: Face) -> list[Member]:
+    """Pointers that a method has: optional results are the C API's alone."""
+    pointers = face.family.pointers
+    return [m for m in face.members if m.pointer and not (pointers[m.name].written and pointers[m.name].optional)]
+
+
 def _operand(face: Face, m: Member) -> str:
     p: Pointer = face.family.pointers[m.name]
     if unknown := [d for d in p.shape if d not in face.family.sizes]:
@@ -35,7 +41,7 @@ def _choices(face: Face) -> list[Member]:
 
 
 def _table(face: Face) -> list[str]:
-    operands = [f"        {_operand(face, m)}" for m in face.members if m.pointer]
+    operands = [f"        {_operand(face, m)}" for m in _operands(face)]
     choices = _choices(face)
     words = [f"        {_word(face, m)}" for m in face.members if m.enumerators and m not in choices]
     more = ["    (", *(f"        {_word(face, m)}" for m in choices), "    ),"] if choices else []
@@ -44,7 +50,7 @@ def _table(face: Face) -> list[str]:
 
 def _method(face: Face) -> list[str]:
     pointers = face.family.pointers
-    operands, floats = [m for m in face.members if m.pointer], [m for m in face.members if m.kind == "float"]
+    operands, floats = _operands(face), [m for m in face.members if m.kind == "float"]
     results = [m.name for m in operands if pointers[m.name].written]
     names = {m.name: "out" if results == [m.name] else m.name for m in operands}
     parameters = [f"{m.name}: Any{' = None' if pointers[m.name].optional else ''}" for m in operands if m.name not in results]
