@@ -30,7 +30,7 @@ struct Bound {
 };
 Bound dram_bound(std::string_view part);
 
-// "2900 MHz; WMMA at its full rate lowers it to 2420"
+// "2900 MHz (2420 where WMMA is always busy)"
 std::string clock_text(std::string_view part);
 
 // Peak FLOP/s of products with f32 accumulation, from clock, units and cycles of an instruction,

@@ -83,7 +83,7 @@ void print_clocks(const Json &rows) {
 
 bool run_and_write(const Options &o, const Shapes &shapes) {
     const Result result = run_suite(o, shapes);
-    if (result.device.starts_with("sim"))
+    if (result.device.starts_with("sim") && o.suite != "layer") // its heading says it
         print_clocks(result.rows);
     if (!o.html.empty())
         write_html(o.html, o.suite, result);

@@ -7,6 +7,7 @@
 
 #include "base/half.h"
 #include "base/terminal.h"
+#include "bench/part.h"
 #include "bench/product.h"
 
 namespace nw::bench {
@@ -93,12 +94,12 @@ void LayerTable::begin(const Json &first) {
     const bool timed = first.contains("time_us"), bounded = first.contains("_pct_of_bound");
     fmt::print(heading_style(), "The linear layers of one decoder layer of {} on {}",
                options_.model, device_.label);
-    fmt::print("\n{}\n\n", !timed ? "This device gives no times; results are checked against f64."
-                           : device_.simulated
-                               ? "Times are modelled (sim), not measured on a card; results are "
-                                 "checked against f64."
-                               : "Times are medians of 21 launches; results are checked against "
-                                 "f64.");
+    const std::string times =
+        !timed              ? "This device gives no times"
+        : device_.simulated ? fmt::format("Times are modelled (sim) at {}, not measured on a card",
+                                          clock_text(device_.gfx))
+                            : "Times are medians of 21 launches";
+    fmt::print("\n{}; results are checked against f64.\n\n", times);
     fmt::print("N x K  outputs x inputs; 4-bit weights in groups of {}\n"
                "type   of the activations; rows: how many of them, one for each token\n",
                options_.group);

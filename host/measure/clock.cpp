@@ -9,7 +9,7 @@ namespace nw {
 std::string clock_text(f64 shader_mhz, f64 wmma_mhz) {
     if (wmma_mhz == 0 || wmma_mhz >= shader_mhz)
         return fmt::format("{} MHz", shader_mhz);
-    return fmt::format("{} MHz; WMMA at its full rate lowers it to {}", shader_mhz, wmma_mhz);
+    return fmt::format("{} MHz ({} where WMMA is always busy)", shader_mhz, wmma_mhz);
 }
 
 void set_simulated_clock(const std::string &clock, const std::string &power) {

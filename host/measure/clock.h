@@ -7,7 +7,7 @@
 
 namespace nw {
 
-// "2900 MHz; WMMA at its full rate lowers it to 2420". wmma_mhz 0: nothing lowers it.
+// "2900 MHz (2420 where WMMA is always busy)". wmma_mhz 0: nothing lowers it.
 std::string clock_text(f64 shader_mhz, f64 wmma_mhz);
 
 // Sets the clock of all simulated devices that this process opens from now on: HIPSIM_CLOCK and

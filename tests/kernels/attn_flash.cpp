@@ -378,6 +378,9 @@ CHECK_FAMILY(attn_flash) {
                                {"f32", "f32"},
                                {"q8_0", "q4_0"},
                                {"q4_0", "f16"},
-                               {"f16", "q8_0"}})
+                               {"f16", "q8_0"}}) {
         all(t, kernel, types);
+        if (t.entry) // one launch
+            return;
+    }
 }

@@ -376,7 +376,7 @@ class Programs(Case):
         self.assertRegex(done.stderr, r"^nw: --gfx gfx90a: not simulated; choose one of gfx1100, .*gfx1036\n$")
 
     def test_options_that_mean_nothing(self) -> None:
-        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, wait, race, pairs, leak, all"), (["--launch", "0"], "--launch 0: must be A:B"),
+        for options, why in ((["--tools", "memory"], "--tools memory: 'memory' is none of mem, init, init:local, wait, race, pairs, leak, all"), (["--launch", "0"], "--launch 0: must be A:B"),
                              (["--launch", "3:2"], "--launch 3:2: ends before it begins"), (["--kernel", "("], "--kernel (: ")):  # fmt: skip
             done = self.check(["true"], *options)
             self.assertEqual(done.returncode, 2, done.stderr)

@@ -81,7 +81,10 @@ def listed(found: list, words: dict = {}) -> str:
 def weights(op: str, kernels: list[dict], every: list[str]) -> str:
     types = values(kernels, "type")
     if OPERATIONS[op] == "attention":
-        return "K, V: " + listed(values(kernels, "kv") or ["same"], {"same": "f16" if op in ACTIVATIONS else "as Q", "any": "any of f16, bf16, f32, q8_0, q4_0"})
+        types = values(kernels, "kv") or ["same"]
+        if "any" in types:  # those by name are faster
+            return "K, V: any of f16, bf16, f32, q8_0, q4_0"
+        return "K, V: " + listed(types, {"same": "f16" if op in ACTIVATIONS else "as Q"})
     if not types:
         return WEIGHTS.get(op, "W4A16")
     left_out = [name for name in every if name not in types]
