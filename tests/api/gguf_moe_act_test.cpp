@@ -148,8 +148,8 @@ TEST_CASE("gguf moe act: what is refused, with its value and the rule") {
     const nw_status invalid = NW_INVALID_ARGUMENT;
     using P = nw_gguf_moe_act;
     refused([](P &p) { p.size = 8; }, "size = 8:", invalid);
-    refused([](P &p) { p.act = 2; }, "act = 2: must be NW_ACT_NONE (0) or NW_ACT_SWIGLU (1)",
-            invalid);
+    refused([](P &p) { p.act = 3; },
+            "act = 3: must be NW_ACT_NONE (0), NW_ACT_SWIGLU (1) or NW_ACT_SILU (2)", invalid);
     refused([](P &p) { p.type = NW_GGUF_Q4_K, p.k = 256; }, "q4_K", NW_UNSUPPORTED);
     refused([](P &p) { p.k = 300; }, "k = 300:", invalid);
     refused([](P &p) { p.slots = 0; }, "slots = 0:", invalid);

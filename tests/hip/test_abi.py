@@ -196,7 +196,7 @@ class Environment(unittest.TestCase):
         number = r"not a number from 0 \(.*\) to \d+"
         for name, value, text in (
             ("ARCH", "gfx999", "gfx999 is not one of gfx1100, "), ("ARCH", ",", "names no device"),
-            ("CHECK", "foo", "foo is not one of off, mem, mem:strict, init, wait, race, all"), ("CHECK", "init,foo", "foo is not one of off"),
+            ("CHECK", "foo", "foo is not one of off, mem, mem:strict, init, init:local, wait, race, all"), ("CHECK", "init,foo", "foo is not one of off"),
             ("THREADS", "many", number), ("THREADS", "-1", number), ("THREADS", "1025", number), ("THREADS", "2x", number),
             ("MAX_INSTS", "1e6", number), ("DUMP", "2", number), ("UNCERTAINTY", "-5", number), ("LEVEL", "v9", r"this build has \w+"),
             ("MATH", "slow", "neither exact nor fast"), ("TIMING", "maybe", "neither on, exact nor off"), ("COLD", "code", "neither weights nor off"),

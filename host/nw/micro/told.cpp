@@ -176,6 +176,9 @@ std::string_view why_untold(std::string_view constant) {
         std::vector<std::string_view> constants;
     };
     static const std::vector<Reason> reasons = {
+        {"read the clock off the driver while a long prefill runs: rows here are too short for the "
+         "power limit",
+         {"wmma_mhz"}},
         {"reported by HIP or by the vendor", {"wgps", "shader_engines", "dram_gb_per_s"}},
         {"published by the vendor, or the part has no GL1", {"shader_arrays"}},
         {"the part has no such unit",
