@@ -1362,7 +1362,7 @@ NW_API nw_status nw_copy_prepare(nw_context *context, const nw_copy_op *copy);
  *
  * With wrap each j_d is taken modulo X's size: a roll, or circular padding. Diagonals of dimensions
  * 0 and 1 are counted from the corner of i0 = 0, i1 = n1 - 1: n1 - 1 is the main one. All of them
- * are first = 0, count = 0xffffffff. A diagonal matrix has x_s1 = 0, first = n1 - 1 and count = 1.
+ * are first = 0, count = 4294967295. A diagonal matrix has x_s1 = 0, first = n1 - 1 and count = 1.
  * Without X all of Y is value + increment * i0.
  */
 typedef struct nw_pad_op {
@@ -1390,7 +1390,7 @@ typedef struct nw_pad_op {
 
 #define NW_PAD_OP_INIT                                                                             \
     {                                                                                              \
-        sizeof(nw_pad_op), 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0xffffffff, 0, 0, NULL, NULL, \
+        sizeof(nw_pad_op), 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 4294967295, 0, 0, NULL, NULL, \
             4, 0, 0, 0, 4, 0, 0, 0                                                                 \
     }
 
