@@ -156,14 +156,16 @@ int main(int argc, char **argv) {
         compare(device, cpu, s, true);
     Shape other = taken[0];
     other.what = "d = 96", other.d = 96;
-    compare(device, cpu, other, false);
+    compare(device, cpu, other, true);
     other = taken[0], other.what = "quantized keys", other.type = GGML_TYPE_Q8_0;
-    compare(device, cpu, other, false);
+    compare(device, cpu, other, true);
     other = taken[0], other.what = "ALiBi", other.max_bias = 8;
-    compare(device, cpu, other, false);
+    compare(device, cpu, other, true);
     other = taken[0], other.what = "a soft cap", other.softcap = 20;
-    compare(device, cpu, other, false);
+    compare(device, cpu, other, true);
     other = taken[0], other.what = "rows of the mask that are not aligned", other.keys = 113;
+    compare(device, cpu, other, true);
+    other = taken[0], other.what = "keys of a type without kernels", other.type = GGML_TYPE_Q5_1;
     compare(device, cpu, other, false);
     return end_of_cases();
 }

@@ -40,8 +40,8 @@ const Part *default_part(std::string_view gfx);
 std::vector<Constant> constants(const Part &part);
 std::span<const Field<Part>> part_fields();
 
-// What settings and options of this name say; an empty text changes nothing. All throw nw::Error
-// with the rule, for a value of another form or outside the part's range.
+// Settings and options of these names; an empty text changes nothing. Both throw nw::Error with the
+// rule, for a value of another form or outside the part's range.
 void set_power(Part &part, std::string_view watts); // in place of power_w: moves wmma_mhz
 // "sustained", which is within the power; "boost", or a clock in MHz that is held: without a limit
 // of power, unless one `is_limited` by set_power().
