@@ -99,7 +99,7 @@ void LayerTable::begin(const Json &first) {
         : device_.simulated ? fmt::format("Times are modelled (sim) at {}, not measured on a card",
                                           clock_text(device_.gfx))
                             : "Times are medians of 21 launches";
-    fmt::print("\n{}; results are checked against f64.\n\n", times);
+    fmt::print("\n{}.\nResults are checked against f64.\n\n", times);
     fmt::print("N x K  outputs x inputs; 4-bit weights in groups of {}\n"
                "type   of the activations; rows: how many of them, one for each token\n",
                options_.group);

@@ -179,7 +179,8 @@ std::string_view why_untold(std::string_view constant) {
         {"read the clock off the driver while a long prefill runs: rows here are too short for the "
          "power limit",
          {"wmma_mhz"}},
-        {"reported by HIP or by the vendor", {"wgps", "shader_engines", "dram_gb_per_s"}},
+        {"reported by HIP or by the vendor",
+         {"wgps", "shader_engines", "dram_gb_per_s", "power_w"}},
         {"published by the vendor, or the part has no GL1", {"shader_arrays"}},
         {"the part has no such unit",
          {"gl1_latency", "mall_latency", "mall_gb_per_s", "salu_float_latency"}},
