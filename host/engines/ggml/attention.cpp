@@ -62,7 +62,7 @@ bool is_masked(Device &device, const ggml_tensor *op) {
 // Rows of k or v: one sequence's for all, or each its own.
 const char *sequences(const ggml_tensor *q, const ggml_tensor *x, uint64_t &stride) {
     if (x->ne[3] != 1 && x->ne[3] != q->ne[3])
-        return "keys and values must be of one sequence, or of as many as queries are";
+        return "keys and values must have one batch, or the number of batches of the queries";
     stride = x->ne[3] == 1 ? 0 : x->nb[3];
     return nullptr;
 }

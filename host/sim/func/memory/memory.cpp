@@ -228,8 +228,6 @@ void Memory::watch_writes(void *p) {
 }
 bool Memory::watches_writes() const { return impl_->watches.load(std::memory_order_relaxed); }
 
-void Memory::wrote(u64 address, u64 bytes) { copied(address, nullptr, 0, bytes); }
-
 void Memory::copied(u64 address, const Memory *source, u64 from, u64 bytes) {
     if (!watches_writes())
         return;

@@ -57,9 +57,8 @@ public:
     // From now on nobody has written the live allocation that begins at `p`; renew() says so again.
     void watch_writes(void *p);
     bool watches_writes() const; // any
-    // The host, or a copy, writes these bytes.
-    void wrote(u64 address, u64 bytes);
-    void copied(u64 address, const Memory *source, u64 from, u64 bytes); // null: from the host
+    // A copy writes these bytes; `source` null: from the host, or a fill.
+    void copied(u64 address, const Memory *source, u64 from, u64 bytes);
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;

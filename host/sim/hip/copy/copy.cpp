@@ -54,8 +54,10 @@ static bool is_there(const Copy::Side &side) {
     return true;
 }
 
+static bool is_watched(const Device *device) { return device && device->memory.watches_writes(); }
+
 void tell_copied(u64 to, u64 from, u64 bytes) {
-    if (Device *const device = device_at(to); device && device->memory.watches_writes()) {
+    if (Device *const device = device_at(to); is_watched(device)) {
         Device *const source = device_at(from);
         device->memory.copied(to, source ? &source->memory : nullptr, from, bytes);
     }
@@ -67,6 +69,7 @@ hipError_t Copy::run() const noexcept {
     // Rows without padding are merged into one: overlapping linear copies are then correct, too.
     const bool dense = depth == 1 && to.pitch == width && from.pitch == width;
     const u64 row = dense ? width * height : width, rows = dense ? 1 : height;
+    const bool watched = is_watched(device_at(to.at)); // once, not for each row
     for (u64 z = 0; z < depth; ++z)
         for (u64 y = 0; y < rows; ++y) {
             const u64 target = to.at + z * to.slice + y * to.pitch;
@@ -75,7 +78,8 @@ hipError_t Copy::run() const noexcept {
                 say("a copy accesses unmapped host memory");
                 return hipErrorInvalidValue;
             }
-            tell_copied(target, source, row);
+            if (watched)
+                tell_copied(target, source, row);
         }
     return hipSuccess;
 }
