@@ -1611,6 +1611,65 @@ NW_API nw_status nw_rope_norm(nw_context *context, const nw_rope_norm_op *rope, 
 NW_API nw_status nw_rope_norm_prepare(nw_context *context, const nw_rope_norm_op *rope);
 
 /*
+ * Heads of new tokens: all between the products of a decoder and its attention, with f16 caches
+ *
+ *     Q_Y[t, i] = Z(Q[t, i])
+ *     K_CACHE[k_ids[t], i] = Z(K[t, i])       V_CACHE[v_ids[t], i] = V[t, i]
+ *     Z(X) = X * w / sqrt(mean of X^2 over the row + eps) rotated as by nw_rope at pos[t]
+ *
+ * One launch in place of nw_rope_norm for queries and keys and nw_set_rows for values, with their
+ * results to the bit. With pairs = 0 nothing is rotated. A token whose index is outside 0 <= id <
+ * cache_rows is not stored. turns are those of nw_rope.
+ */
+typedef struct nw_qkv_heads_op {
+    size_t size;         /* sizeof(nw_qkv_heads_op); NW_QKV_HEADS_OP_INIT sets it */
+    int32_t layout;      /* NW_ROPE_NORMAL or NW_ROPE_NEOX */
+    int32_t ids_type;    /* NW_I32 or NW_I64, of both lists */
+    uint32_t d;          /* elements of a head: 64, 128 or 256 */
+    uint32_t h, hk;      /* heads of queries; of keys and values */
+    uint32_t tokens;     /* >= 1 */
+    uint32_t cache_rows; /* of hk heads, in each cache */
+    uint32_t pairs;      /* that are rotated: a multiple of 4, <= d / 2 */
+    uint32_t streams;    /* positions of a token: 1..4 */
+    float eps;           /* finite, >= 0 */
+    float scale;         /* of the rotation: finite, >= 0 */
+
+    const float *q;     /* 16-byte aligned */
+    float *q_y;         /* 16-byte aligned; q itself with its strides, else overlaps nothing */
+    const float *q_w;   /* [d], 16-byte aligned, or null: no norm */
+    const float *k;     /* 16-byte aligned */
+    void *k_cache;      /* f16, 8-byte aligned; overlaps nothing */
+    const float *k_w;   /* [d], 16-byte aligned, or null: no norm */
+    const void *k_ids;  /* [tokens], rows of k_cache, 4-byte aligned */
+    const float *v;     /* 16-byte aligned */
+    void *v_cache;      /* f16, 8-byte aligned; overlaps nothing */
+    const void *v_ids;  /* [tokens], rows of v_cache, 4-byte aligned */
+    const int32_t *pos; /* [streams, tokens]; null if pairs is 0 */
+    const void *turns;  /* uint64_t [pairs], 16-byte aligned; null if pairs is 0 */
+
+    /* Bytes from one head (1) and token to the next, and of caches from row to row, where there are
+     * several: at least a row of d, multiples of 16, of caches of 8, < 2^32. Of indices multiples
+     * of 4. */
+    uint64_t q_s1, q_s2, q_y_s1, q_y_s2;
+    uint64_t k_s1, k_s2, k_cache_s1, k_cache_s2;
+    uint64_t v_s1, v_s2, v_cache_s1, v_cache_s2;
+    uint64_t k_ids_s1, v_ids_s1;
+} nw_qkv_heads_op;
+
+#define NW_QKV_HEADS_OP_INIT                                                                       \
+    {                                                                                              \
+        sizeof(nw_qkv_heads_op), 0, 0, 0, 1, 1, 1, 0, 0, 1, 1e-6f, 1.0f, NULL, NULL, NULL, NULL,   \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0                                                                                      \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_qkv_heads(nw_context *context, const nw_qkv_heads_op *heads, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads layout only. */
+NW_API nw_status nw_qkv_heads_prepare(nw_context *context, const nw_qkv_heads_op *heads);
+
+/*
  * The router's choice of experts, from its logits
  *
  *     p = softmax of row i of X; ids[i, :] = the top_k experts of largest p, the largest first
