@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // rope_norm: within what its contract states of the f64 references of rms_norm and rope, into the
 // rows that indices name, and no others.
-#include <cmath>
-#include <fmt/format.h>
+#include <numeric>
 
-#include "base/half.h"
 #include "check/check.h"
-#include "kernels/tensor.h"
-#include "ref/rms_norm.h"
-#include "ref/rope.h"
+#include "kernels/heads_case.h"
 #include "runtime/launch.h"
 #include "runtime/typed_ops.h"
 
@@ -30,43 +26,12 @@ struct Case {
     i32 first = 5; // position
 };
 
-constexpr f32 eps = 1e-6f;
-
 // The row of y for each token.
 std::vector<i64> rows_of(Rng &rng, const Case &p) {
+    if (p.rows)
+        return check::rows_of_cache(rng, p.tokens, p.rows, p.outside);
     std::vector<i64> out(p.tokens);
-    const u32 start = p.rows ? rng.below(p.rows) : 0;
-    for (u32 i = 0; i < p.tokens; ++i)
-        out[i] = p.rows ? (start + 3 * i) % p.rows : i;
-    if (p.outside)
-        out[0] = -1, out[1] = p.rows;
-    return out;
-}
-
-struct Head {
-    std::vector<f64> y, most; // the result, and the largest error
-};
-
-Head head_of(const Case &p, std::span<const f32> x, const std::vector<f32> &w, i32 position,
-             bool neox) {
-    std::vector<f32> z(x.begin(), x.end());
-    const f64 relative = p.norm ? 0x1p-20 : 0;
-    if (p.norm) {
-        const std::vector<f64> normed = ref::rms_norm(x, w, 1, p.d, eps);
-        z.assign(normed.begin(), normed.end());
-    }
-    Head out;
-    ref::RopeModel model{.pairs = p.pairs};
-    const std::vector<i32> at(p.pairs, position);
-    out.y = p.pairs ? ref::rope_row(z, ref::rope_frequencies(model), at, neox, 1)
-                    : std::vector<f64>(z.begin(), z.end());
-    for (u64 i = 0; i < p.d; ++i) {
-        const u64 j = neox ? i % std::max(p.pairs, 1u) : i / 2;
-        const u64 a = neox ? j : 2 * j, b = neox ? j + p.pairs : 2 * j + 1;
-        const bool rest = i >= 2 * p.pairs;
-        const f64 sum = rest ? std::fabs(z[i]) : std::fabs(z[a]) + std::fabs(z[b]);
-        out.most.push_back(sum * (relative + (rest ? 0 : 0x1p-21 + 0x1p-22)));
-    }
+    std::iota(out.begin(), out.end(), 0);
     return out;
 }
 
@@ -74,7 +39,6 @@ template <class T>
 void check_case(Test &t, const Kernel &kernel, const Case &p, std::source_location where) {
     t.shape(fmt::format("d={} heads={} tokens={} pairs={} norm={} rows={} {} in_place={}", p.d,
                         p.heads, p.tokens, p.pairs, p.norm, p.rows, p.ids, p.in_place));
-    constexpr bool f16 = sizeof(T) == 2;
     const bool neox = kernel.param("layout") == "neox", wide = std::string_view(p.ids) == "i64";
     const u32 y_rows = p.rows ? p.rows : p.tokens;
     const Tensor of_x = check::tensor({p.d, p.heads, p.tokens, 1}, 4, p.pad),
@@ -104,7 +68,7 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, std::source_locati
                          .y_rows = y_rows,
                          .pairs = p.pairs,
                          .streams = 1,
-                         .eps = eps,
+                         .eps = check::heads_eps,
                          .scale = 1,
                          .x = static_cast<const f32 *>(x.data()),
                          .y = y.data(),
@@ -123,41 +87,9 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, std::source_locati
     if (!p.in_place)
         t.unchanged("x", x, where);
     const std::vector<T> got = check::taken<T>(t, "y", of_y, y, where);
-    std::vector<char> written(y_rows);
-    const auto value = [](T one) {
-        if constexpr (f16)
-            return f64{f16_to_f32(one)};
-        else
-            return f64{one};
-    };
-    const auto rounded = [](f64 one) { return f16 ? f64{f16_to_f32(f32_to_f16(f32(one)))} : one; };
-    for (u64 token = 0; token < p.tokens; ++token) {
-        if (at[token] < 0 || at[token] >= y_rows)
-            continue;
-        written[static_cast<u64>(at[token])] = 1;
-        for (u64 h = 0; h < p.heads; ++h) {
-            const u64 from = (token * p.heads + h) * p.d,
-                      to = (static_cast<u64>(at[token]) * p.heads + h) * p.d;
-            const Head want =
-                head_of(p, std::span(xs).subspan(from, p.d), ws, positions[token], neox);
-            for (u64 i = 0; i < p.d; ++i) {
-                const f64 one = value(got[to + i]);
-                if (!(one >= rounded(want.y[i] - want.most[i]) &&
-                      one <= rounded(want.y[i] + want.most[i])))
-                    return t.fail(fmt::format("y of token {}, head {}, [{}], is {}, not {} within "
-                                              "{}",
-                                              token, h, i, one, want.y[i], want.most[i]),
-                                  where);
-            }
-        }
-    }
-    T poison;
-    std::memset(&poison, Tensor::poison, sizeof poison);
-    for (u64 i = 0; i < got.size(); ++i)
-        if (!written[i / p.d / p.heads] && got[i] != poison)
-            return t.fail(
-                fmt::format("row {} of y, which no index names, is written", i / p.d / p.heads),
-                where);
+    check::check_heads(
+        t, "y", {p.d, p.heads, p.pairs, neox, p.norm ? &ws : nullptr}, got, xs, at,
+        [&](u64 token) { return std::vector<i32>(p.pairs, positions[token]); }, where);
 }
 
 void check_heads(Test &t, const Kernel &kernel, Case p,
