@@ -175,20 +175,14 @@ ggml_status prepare(Backend &own, const ggml_cgraph *graph) {
 bool queue_nodes(Queue &own, const ggml_cgraph *graph) {
     own.converted.forget();
     std::string why;
-    for (int i = 0; i < graph->n_nodes; i++) {
-        const ggml_tensor *const node = graph->nodes[i];
-        if (computes_nothing(node))
-            continue;
-        own.converted.written(node);
-        if (const int fused = launch_fused(own, graph, i)) {
-            i += fused - 1;
-            continue;
-        }
-        if (launch(own, node, why) != NW_OK) {
+    for (int i = 0; i < graph->n_nodes;) {
+        const int queued = queue_from(own, graph, i, why);
+        if (const ggml_tensor *const node = graph->nodes[i]; !queued) {
             say_error("%s (%s of %s): %s", node->name, ggml_op_desc(node), node->src[0]->name,
                       why.c_str());
             return false;
         }
+        i += queued;
     }
     return true;
 }

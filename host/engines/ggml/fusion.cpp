@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engines/ggml/maps.h"
+#include "engines/ggml/ops.h"
 #include "engines/ggml/product.h"
 
 namespace nw::engine {
@@ -24,6 +25,7 @@ struct Row {
 };
 
 constexpr Row rows[] = {
+    {GGML_OP_RMS_NORM, "cache", fuse_cache},  {GGML_OP_ROPE, "cache", fuse_cache},
     {GGML_OP_RMS_NORM, "heads", fuse_heads},  {GGML_OP_ROPE, "heads", fuse_heads},
     {GGML_OP_RMS_NORM, "norm", fuse_norm},    {GGML_OP_MUL_MAT, "glu", fuse_glu},
     {GGML_OP_MUL_MAT, "addend", fuse_addend}, {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
@@ -52,8 +54,8 @@ const std::set<std::string> &unfused() {
             if (name == "all" || is_name(name))
                 out.insert(name);
             else
-                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, heads, norm, q8, glu, "
-                          "addend, route, experts or graph",
+                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, norm, q8, "
+                          "glu, addend, route, experts or graph",
                           asked, name.c_str());
             at = end + 1;
         }
@@ -121,14 +123,17 @@ int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
     return 2;
 }
 
-int launch_fused(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_op op = graph->nodes[first]->op;
+int queue_from(Queue &queue, const ggml_cgraph *graph, int first, std::string &why) {
+    const ggml_tensor *const node = graph->nodes[first];
+    if (computes_nothing(node))
+        return 1;
+    queue.converted.written(node);
     const bool *const on = switches();
     for (std::size_t i = 0; i < std::size(rows); i++)
-        if (rows[i].op == op && on[i])
+        if (rows[i].op == node->op && on[i])
             if (const int nodes = rows[i].launch(queue, graph, first))
                 return nodes;
-    return 0;
+    return launch(queue, node, why) == NW_OK ? 1 : 0;
 }
 
 } // namespace nw::engine

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Several nodes as one launch, where ggml's own rules say that nobody reads what lies between.
 #pragma once
+#include <string>
+
 #include "engines/ggml/queue.h"
 
 namespace nw::engine {
 
-// Queues the nodes from the first on as one launch. How many they are; 0 if they are to be queued
-// one by one.
-int launch_fused(Queue &, const ggml_cgraph *, int first);
+// Queues the node, or several from it on as one launch. How many they are; 0 with the reason if it
+// can't be queued.
+int queue_from(Queue &, const ggml_cgraph *, int node, std::string &why);
 
 // Whether NIBBLEWAVE_GGML_UNFUSED does not name it.
 bool is_fused(const char *name);
 
-// Each as launch_fused.
+// Queue the nodes from the first on as one launch, and before it those between them that are none
+// of its own. How many they are; 0 if they are to be queued one by one.
 int fuse_norm(Queue &, const ggml_cgraph *, int first);    // fusion.cpp
 int fuse_heads(Queue &, const ggml_cgraph *, int first);   // fused_heads.cpp
+int fuse_cache(Queue &, const ggml_cgraph *, int first);   // fused_heads.cpp
 int fuse_addend(Queue &, const ggml_cgraph *, int first);  // fused_products.cpp
 int fuse_glu(Queue &, const ggml_cgraph *, int first);     // fused_products.cpp
 int fuse_route(Queue &, const ggml_cgraph *, int first);   // fused_experts.cpp

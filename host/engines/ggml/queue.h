@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A stream of a device, and the memory that its launches use.
 #pragma once
+#include <set>
+
 #include "engines/ggml/converted.h"
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
@@ -16,7 +18,8 @@ struct Queue {
     hip::Staging<HipCalls> staging{hip()};
     Turns turns{};
     Converted converted{};
-    hipEvent_t passed = nullptr; // recorded after copies for other queues
+    std::set<const void *> refused_caches{}; // of values, which nw_qkv_heads refused to write
+    hipEvent_t passed = nullptr;             // recorded after copies for other queues
     // For recorded graphs (replay.h): the nodes that were queued last have read memory on the host;
     // memory that launches used was freed; copies were queued since the last graph.
     bool reads_inputs = false, freed = false, copied = false;
