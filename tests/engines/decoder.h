@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layers of decoders at one token, at the sizes of known models, with nodes in llama.cpp's order.
-// Memory of nodes is ggml's allocator's, so it is reused as in llama.cpp.
+// Layers of decoders at one token or a few, at the sizes of known models, with nodes in llama.cpp's
+// order. Memory of nodes is ggml's allocator's, so it is reused as in llama.cpp.
 #pragma once
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
@@ -17,6 +17,9 @@ struct Sizes {
     int64_t experts, used; // 0: dense
     bool head_norms;
     int64_t layers, vocabulary; // of the model
+    // Queries lie between as many other results of their product, as with a gate. The product's
+    // memory is free once they are normed.
+    bool gaps = false;
 };
 
 constexpr Sizes models[] = {
@@ -25,6 +28,8 @@ constexpr Sizes models[] = {
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
+    {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
+    {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, true},
 };
 
 class Decoder {
@@ -32,12 +37,13 @@ public:
     static constexpr int64_t cells = 512;
 
     // last: with norm and product of the vocabulary.
-    Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last) : s_(s) {
+    Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last, int64_t tokens = 1)
+        : s_(s), tokens_(tokens) {
         ggml_context *const out = nodes_.get();
-        x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, 1);
-        at = ggml_new_tensor_1d(out, GGML_TYPE_I64, 1);
-        positions = ggml_new_tensor_1d(out, GGML_TYPE_I32, 1);
-        mask = ggml_new_tensor_4d(out, GGML_TYPE_F16, cells, 1, 1, 1);
+        x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, tokens);
+        at = ggml_new_tensor_1d(out, GGML_TYPE_I64, tokens);
+        positions = ggml_new_tensor_1d(out, GGML_TYPE_I32, tokens);
+        mask = ggml_new_tensor_4d(out, GGML_TYPE_F16, cells, tokens, 1, 1);
         for (ggml_tensor *input : {x, at, positions, mask})
             ggml_set_input(input);
         graph = ggml_new_graph_custom(out, 8192, false);
@@ -56,12 +62,20 @@ public:
         ready = ggml_gallocr_alloc_graph(allocator_.get(), graph);
         if (!ready)
             return;
-        const int64_t row = 7;
-        const int32_t position = 7;
-        ggml_backend_tensor_set(at, &row, 0, sizeof row);
-        ggml_backend_tensor_set(positions, &position, 0, sizeof position);
+        place(7);
         ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
         ggml_backend_tensor_memset(mask, 0, 0, ggml_nbytes(mask));
+    }
+
+    // The first token's place in the cache; the others follow.
+    void place(int32_t first) const {
+        for (int32_t i = 0; i < tokens_; i++) {
+            const int32_t position = first + i;
+            const int64_t row = position;
+            const auto n = static_cast<std::size_t>(i);
+            ggml_backend_tensor_set(at, &row, n * sizeof row, sizeof row);
+            ggml_backend_tensor_set(positions, &position, n * sizeof position, sizeof position);
+        }
     }
 
     // Nodes that compute something.
@@ -90,7 +104,9 @@ private:
     }
     ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of) { return by(in, out, of, s_.type); }
     ggml_tensor *rotated(ggml_tensor *of, int64_t n) {
-        ggml_tensor *split = ggml_reshape_3d(own(), of, s_.head, n, 1);
+        ggml_tensor *split = ggml_reshape_3d(own(), of, of->ne[0] / n, n, tokens_);
+        if (split->ne[0] > s_.head)
+            split = ggml_view_3d(own(), of, s_.head, n, tokens_, split->nb[1], split->nb[2], 0);
         if (s_.head_norms)
             split = norm(split, s_.head);
         const int mode = s_.head_norms ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
@@ -99,18 +115,19 @@ private:
     }
     ggml_tensor *attention(ggml_tensor *n) {
         const int64_t keys = s_.head * s_.key_heads;
-        ggml_tensor *const q = by(s_.width, s_.head * s_.heads, n),
+        ggml_tensor *const q = by(s_.width, (s_.gaps ? 2 : 1) * s_.head * s_.heads, n),
                            *const k = by(s_.width, keys, n), *const v = by(s_.width, keys, n);
         ggml_tensor *const turned_q = rotated(q, s_.heads), *const turned_k =
                                                                 rotated(k, s_.key_heads);
         for (ggml_tensor *one : {turned_q, v, turned_k})
             ggml_build_forward_expand(graph, one);
-        ggml_tensor *const rows[] = {turned_k, ggml_reshape_3d(own(), v, s_.head, s_.key_heads, 1)};
+        ggml_tensor *const rows[] = {turned_k,
+                                     ggml_reshape_3d(own(), v, s_.head, s_.key_heads, tokens_)};
         ggml_tensor *views[2];
         for (int i = 0; i < 2; i++) {
             ggml_tensor *const cache =
                 ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F16, keys, cells);
-            ggml_tensor *const row = ggml_view_2d(own(), rows[i], keys, 1, rows[i]->nb[2], 0);
+            ggml_tensor *const row = ggml_view_2d(own(), rows[i], keys, tokens_, rows[i]->nb[2], 0);
             ggml_build_forward_expand(graph, ggml_set_rows(own(), cache, row, at));
             views[i] = ggml_view_3d(own(), cache, s_.head, cells, s_.key_heads, cache->nb[1],
                                     2 * static_cast<std::size_t>(s_.head), 0);
@@ -118,7 +135,8 @@ private:
         ggml_tensor *const out =
             ggml_flash_attn_ext(own(), ggml_permute(own(), turned_q, 0, 2, 1, 3), views[0],
                                 views[1], mask, 1 / std::sqrt(static_cast<float>(s_.head)), 0, 0);
-        return by(s_.head * s_.heads, s_.width, ggml_reshape_2d(own(), out, s_.head * s_.heads, 1));
+        return by(s_.head * s_.heads, s_.width,
+                  ggml_reshape_2d(own(), out, s_.head * s_.heads, tokens_));
     }
     ggml_tensor *dense(ggml_tensor *n) {
         ggml_tensor *const up = by(s_.width, s_.wide, n), *const gate = by(s_.width, s_.wide, n);
@@ -134,13 +152,13 @@ private:
         ggml_tensor *const p = ggml_soft_max(own(), by(s_.width, s_.experts, n, GGML_TYPE_F32));
         ggml_tensor *const chosen = ggml_argsort_top_k(own(), p, static_cast<int>(s_.used));
         ggml_tensor *weights =
-            ggml_get_rows(own(), ggml_reshape_3d(own(), p, 1, s_.experts, 1), chosen);
-        weights = ggml_reshape_2d(own(), weights, s_.used, 1);
+            ggml_get_rows(own(), ggml_reshape_3d(own(), p, 1, s_.experts, tokens_), chosen);
+        weights = ggml_reshape_2d(own(), weights, s_.used, tokens_);
         ggml_tensor *const sum =
             ggml_clamp(own(), ggml_sum_rows(own(), weights), 6.103515625e-5f, INFINITY);
-        weights = ggml_reshape_3d(own(), ggml_div(own(), weights, sum), 1, s_.used, 1);
+        weights = ggml_reshape_3d(own(), ggml_div(own(), weights, sum), 1, s_.used, tokens_);
         ggml_build_forward_expand(graph, weights);
-        ggml_tensor *const x = ggml_reshape_3d(own(), n, s_.width, 1, 1);
+        ggml_tensor *const x = ggml_reshape_3d(own(), n, s_.width, 1, tokens_);
         ggml_tensor *const up = by_experts(s_.width, s_.wide, x, chosen);
         ggml_tensor *const gate = by_experts(s_.width, s_.wide, x, chosen);
         ggml_tensor *const gated = ggml_swiglu_split(own(), gate, up);
@@ -150,7 +168,7 @@ private:
         ggml_tensor *out = nullptr;
         ggml_tensor *views[16];
         for (int64_t i = 0; i < s_.used; i++) {
-            views[i] = ggml_view_2d(own(), all, s_.width, 1, all->nb[2],
+            views[i] = ggml_view_2d(own(), all, s_.width, tokens_, all->nb[2],
                                     static_cast<std::size_t>(i) * all->nb[1]);
             ggml_build_forward_expand(graph, views[i]);
         }
@@ -166,6 +184,7 @@ private:
     }
 
     Sizes s_;
+    int64_t tokens_;
     ggml_context_ptr weights_{ggml_init({4 << 20, nullptr, true})};
     ggml_context_ptr nodes_{ggml_init({16 << 20, nullptr, true})};
     ggml_backend_buffer_ptr memory_;

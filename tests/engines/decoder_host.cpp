@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layers of decoders at one token on each device of libggml-nibblewave beside ggml's CPU: again and
-// again, as a token after the other, with other inputs.
+// Layers of decoders at one token and at a few on each device of libggml-nibblewave beside ggml's
+// CPU: again and again, as a token after the other, with other inputs.
 //     decoder_host BACKENDS   paths of backend libraries, with ':' between
 // Prints a line for each case, and last `N passed, N failed`.
 #include "decoder.h"
@@ -38,22 +38,24 @@ void fill(ggml_tensor *t, unsigned seed) {
 }
 
 struct Model {
-    Model(ggml_backend_dev_t device, const Sizes &s)
-        : backend(ggml_backend_dev_init(device, nullptr)), decoder(backend.get(), s, 2, true) {
+    Model(ggml_backend_dev_t device, const Sizes &s, int64_t tokens)
+        : backend(ggml_backend_dev_init(device, nullptr)),
+          decoder(backend.get(), s, 2, true, tokens) {
         unsigned seed = 1;
         for (ggml_tensor *t = ggml_get_first_tensor(decoder.weights()); t;
              t = ggml_get_next_tensor(decoder.weights(), t))
             fill(t, seed++);
     }
-    // The token at this place of the cache; those behind it are masked.
-    std::vector<float> token(int32_t place) {
-        const int64_t row = place;
-        ggml_backend_tensor_set(decoder.at, &row, 0, sizeof row);
-        ggml_backend_tensor_set(decoder.positions, &place, 0, sizeof place);
+    // Tokens from this place of the cache on; those behind each are masked.
+    std::vector<float> from(int32_t place) {
+        decoder.place(place);
         const auto x = normal(ggml_nelements(decoder.x), 100u + static_cast<unsigned>(place), 0, 1);
         ggml_backend_tensor_set(decoder.x, x.data(), 0, ggml_nbytes(decoder.x));
-        std::vector<ggml_fp16_t> mask(Decoder::cells, ggml_fp32_to_fp16(-INFINITY));
-        std::fill_n(mask.begin(), place + 1, ggml_fp32_to_fp16(0));
+        const auto tokens = decoder.x->ne[1];
+        std::vector<ggml_fp16_t> mask(static_cast<std::size_t>(Decoder::cells * tokens),
+                                      ggml_fp32_to_fp16(-INFINITY));
+        for (int64_t i = 0; i < tokens; i++)
+            std::fill_n(mask.begin() + i * Decoder::cells, place + i + 1, ggml_fp32_to_fp16(0));
         ggml_backend_tensor_set(decoder.mask, mask.data(), 0, ggml_nbytes(decoder.mask));
         std::vector<float> out(static_cast<std::size_t>(ggml_nelements(decoder.y)));
         if (ggml_backend_graph_compute(backend.get(), decoder.graph) != GGML_STATUS_SUCCESS)
@@ -66,16 +68,17 @@ struct Model {
     Decoder decoder;
 };
 
-void tokens(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Sizes &s) {
-    Model mine(device, s), theirs(cpu, s);
+void tokens(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Sizes &s, int32_t at_once) {
+    Model mine(device, s, at_once), theirs(cpu, s, at_once);
     double most = 0;
     bool same = true;
-    for (int32_t place = 0; place < 3; place++) {
-        const auto got = mine.token(place), want = theirs.token(place);
+    for (int32_t place = 0; place < 3 * at_once; place += at_once) {
+        const auto got = mine.from(place), want = theirs.from(place);
         most = got.size() == want.size() ? std::max(most, nmse(got, want)) : INFINITY;
-        same = same && mine.token(place) == got; // once more, and recorded
+        same = same && mine.from(place) == got; // once more, and recorded
     }
-    count(std::string(ggml_backend_dev_name(device)) + " tokens of " + s.name,
+    count(std::string(ggml_backend_dev_name(device)) + " tokens of " + s.name + ", " +
+              std::to_string(at_once) + " at once",
           most <= most_nmse && same, "NMSE " + std::to_string(most));
 }
 
@@ -90,6 +93,7 @@ int main(int argc, char **argv) {
     for (std::size_t i = 0; cpu && i < ggml_backend_dev_count(); i++)
         for (const Sizes &s : models)
             if (ggml_backend_dev_get(i) != cpu && std::string(s.name).rfind("small", 0) == 0)
-                tokens(ggml_backend_dev_get(i), cpu, s);
+                for (const int32_t at_once : {1, 5})
+                    tokens(ggml_backend_dev_get(i), cpu, s, at_once);
     return end_of_cases();
 }
