@@ -12,6 +12,11 @@
 
 #include "host.h"
 
+// ggml before 0.25 has no offsets of pairs: they begin the row.
+[[maybe_unused]] static ggml_tensor *ggml_rope_set_offset(ggml_tensor *rope, int64_t) {
+    return rope;
+}
+
 namespace {
 
 constexpr int64_t head = 64, heads = 4, width = head * heads, tokens = 5;
@@ -97,6 +102,30 @@ void layer(ggml_backend_dev_t device, ggml_backend_dev_t cpu, bool factors_are_w
           right && follows && back, "1e9 * NMSE " + std::to_string(1e9 * nmse(first, want)));
 }
 
+// Head norms, weights and a rotation of the last half of each head.
+std::vector<float> normed_heads(ggml_backend_dev_t device) {
+    const ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr));
+    const ggml_context_ptr context(ggml_init({1 << 20, nullptr, true}));
+    ggml_context *const own = context.get();
+    ggml_tensor *const x = ggml_new_tensor_3d(own, GGML_TYPE_F32, head, heads, 1);
+    ggml_tensor *const w = ggml_new_tensor_1d(own, GGML_TYPE_F32, head);
+    ggml_tensor *const position = ggml_new_tensor_1d(own, GGML_TYPE_I32, 1);
+    ggml_tensor *const y = ggml_rope_set_offset(
+        ggml_rope_ext(own, ggml_mul(own, ggml_rms_norm(own, x, 1e-6f), w), position, nullptr,
+                      head / 2, GGML_ROPE_TYPE_NEOX, 4096, 1e4f, 1, 0, 1, 32, 1),
+        static_cast<int>(head / 2));
+    ggml_cgraph *const graph = ggml_new_graph(own);
+    ggml_build_forward_expand(graph, y);
+    const ggml_backend_buffer_ptr memory(ggml_backend_alloc_ctx_tensors(own, backend.get()));
+    const int32_t at = 9;
+    fill(x, 1), fill(w, 2), ggml_backend_tensor_set(position, &at, 0, sizeof at);
+    std::vector<float> out(static_cast<std::size_t>(ggml_nelements(y)));
+    if (ggml_backend_graph_compute(backend.get(), graph) != GGML_STATUS_SUCCESS)
+        return {};
+    ggml_backend_tensor_get(y, out.data(), 0, ggml_nbytes(y));
+    return out;
+}
+
 // llama.cpp writes no rows into a cache: a node without elements goes where the cache is, or the
 // scheduler aborts.
 void empty(ggml_backend_dev_t device) {
@@ -142,6 +171,8 @@ int main(int argc, char **argv) {
             continue;
         layer(device, cpu, true);
         layer(device, cpu, false);
+        count(std::string(ggml_backend_dev_name(device)) + " heads whose last half is rotated",
+              same(normed_heads(device), normed_heads(cpu)));
         empty(device);
         refused_whole(device);
     }
