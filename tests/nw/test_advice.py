@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""What nw time says to change next, against what the change, made by hand, gains on the model."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+from command import SOURCE, SUMS, SUMS_LAUNCH, nw
+
+TEXT = (SOURCE / "tests/nw/kernels/advice.s").read_text()
+KERNELS = re.findall(r"(?m)^end (\w+)(?:, (\d+))?(?:, (\d+))?$", TEXT)
+PARTS = {"8060S": "gfx1151", "9070 XT": "gfx1201"}
+
+
+@dataclass
+class Run:
+    """A launch of a kernel of advice.s. Grids may depend on the part."""
+
+    kernel: str
+    n: int
+    grid: str | int = 1
+    block: int = 32
+    lane: int = 4
+    step: int = 128
+    group: int = 0
+    lds: int = 0
+
+
+# Slow and mended by hand. "simds" are those of the part, "full" are workgroups that fill it.
+PAIRS: list[tuple[str, Run, Run]] = [
+    ("bank_conflicts", Run("lds", 64, block=128, lane=128), Run("lds", 64, block=128, lane=132)),
+    ("bank_conflicts", Run("lds_many", 64, "simds", 256, lane=16), Run("lds_many", 64, "simds", 256, lane=4)),
+    ("bank_conflicts", Run("lds_four", 64, "simds", 64, lane=64), Run("lds_four", 64, "simds", 64, lane=80)),
+    ("loads_earlier", Run("walk", 64, "simds", group=4), Run("walk_ahead", 64, "simds", group=4)),
+    ("loads_earlier", Run("two", 64, "simds", 64, step=1024, lane=8, group=4096),
+     Run("two_ahead", 64, "simds", 64, step=1024, lane=8, group=4096)),
+    ("loads_earlier", Run("straight", 1, "simds", group=1024), Run("straight_first", 1, "simds", group=1024)),
+    ("occupancy", Run("walk_200", 32, "simds * 28"), Run("walk_192", 32, "simds * 28")),
+    ("occupancy", Run("walk", 32, "simds * 8", 128, lds=33792), Run("walk", 32, "simds * 8", 128, lds=32768)),
+    ("dual_issue", Run("muls", 64, "simds", 128), Run("muls_dual", 64, "simds", 128)),
+    ("dual_issue", Run("apart", 64, "simds * 2", 128), Run("apart_dual", 64, "simds * 2", 128)),
+    ("coalescing", Run("walk", 64, "simds", 256, lane=256, step=4, group=65536), Run("walk", 64, "simds", 256, lane=4, step=1024, group=65536)),
+    ("coalescing", Run("walk", 32, "simds", 256, lane=32, step=8192, group=262144), Run("walk", 32, "simds", 256, lane=4, step=1024, group=32768)),
+    ("tail", Run("muls", 160, "full + 2", 1024), Run("muls", "160 * (full + 2) // full", "full", 1024)),
+    ("spread", Run("walk_ahead", 512, "simds // 4"), Run("walk_ahead", 128, "simds")),
+]
+
+
+def metadata() -> str:
+    """The kernels' metadata, which the assembler takes as text, without macros."""
+    names = {"out": "global_buffer, .address_space: global", "in": "global_buffer, .address_space: global"}
+    names |= dict.fromkeys(["n", "lane", "step", "group"], "by_value")
+    args = "".join(f"      - {{.name: {name}, .offset: {at}, .size: {8 if at < 16 else 4}, .value_kind: {kind}}}\n"
+                   for at, (name, kind) in zip([0, 8, 16, 20, 24, 28], names.items()))
+    return "        .amdgpu_metadata\n---\namdhsa.version: [1, 2]\namdhsa.kernels:\n" + "".join(
+        f"  - .name: {name}\n    .symbol: {name}.kd\n    .kernarg_segment_size: 32\n    .kernarg_segment_align: 8\n"
+        f"    .group_segment_fixed_size: {lds or 0}\n    .private_segment_fixed_size: 0\n    .wavefront_size: 32\n    .sgpr_count: 16\n"
+        f"    .vgpr_count: {vgprs or 24}\n    .max_flat_workgroup_size: 1024\n    .args:\n{args}"
+        for name, vgprs, lds in KERNELS) + "...\n        .end_amdgpu_metadata\n"
+
+
+class Advice(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.source = Path(cls.folder.name, "advice.s")
+        cls.source.write_text(TEXT + metadata())
+        cls.sizes = {part: cls.sizes_of(part) for part in PARTS}
+
+    @classmethod
+    def sizes_of(cls, part: str) -> dict[str, int]:
+        simds = json.loads(cls.said(part, Run("walk", 1), {}))["simds"]
+        return {"simds": simds, "full": simds // 4 * 2}  # of 1024 work-items: two fit in a WGP
+
+    @classmethod
+    def said(cls, part: str, r: Run, sizes: dict[str, int], *more: str, command: str = "time", json: bool = True) -> str:
+        grid, n = (eval(str(text), sizes) for text in (r.grid, r.n))
+        done = nw(command, cls.source, "--gfx", PARTS[part], "--part", part, "--kernel", r.kernel, "--grid", str(grid), "--block", str(r.block),
+                  "--lds", str(r.lds), "--repeat", "2", *(["--json"] if json else []), *more,
+                  "--args", "buf:8M", "buf:64M", *(f"u32:{value}" for value in (n, r.lane, r.step, r.group)))
+        assert (done.returncode, done.stderr) == (0, ""), (r, done.stderr)
+        return done.stdout
+
+    def time(self, part: str, r: Run) -> dict:
+        return json.loads(self.said(part, r, dict(self.sizes[part]), "--advice"))
+
+    def test_gains_are_those_of_the_change(self) -> None:
+        table, sign, near = [], 0, 0
+        for part in PARTS:
+            for kind, slow, mended in PAIRS:
+                before, after = self.time(part, slow), self.time(part, mended)
+                gains = {a["kind"]: a["gain"] for a in before["advice"]}
+                measured, said = 1 - after["time_us"] / before["time_us"], gains.get(kind, 0)
+                sign += said > 0 and measured > 0
+                near += said > 0 and abs(said - measured) <= measured / 3
+                table.append(f"{part:8} {kind:15} {slow.kernel:9} said {said:6.1%} measured {measured:6.1%}  {gains}")
+        print("\n".join(table))
+        self.assertEqual((sign, near), (28, 28), "\n".join(table))
+
+
+if __name__ == "__main__":
+    unittest.main()
