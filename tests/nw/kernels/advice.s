@@ -210,22 +210,34 @@ end lds_many, 24, 16384
 
 // ---- VALU
 
+.macro singles mul_a, add_b
+        v_mul_f32       v\mul_a, s10, v\mul_a
+        v_add_f32       v\add_b, s11, v\add_b
+.endm
+.macro dual mul_a, add_b
+        v_dual_mul_f32  v\mul_a, s10, v\mul_a :: v_dual_add_f32 v\add_b, s11, v\add_b
+.endm
+.macro six_pairs of
+        \of             4, 7
+        \of             6, 5
+        \of             8, 11
+        \of             10, 9
+        \of             12, 15
+        \of             14, 13
+.endm
+
 begin muls // pairs side by side
 .Lmuls:
-        .rept           8
-        v_mul_f32       v4, v8, v4
-        v_add_f32       v7, v11, v7
-        v_mul_f32       v6, v10, v6
-        v_add_f32       v5, v9, v5
+        .rept           3
+        six_pairs       singles
         .endr
         next            .Lmuls
 end muls
 
 begin muls_dual
 .Lmuls_dual:
-        .rept           8
-        v_dual_mul_f32  v4, v8, v4 :: v_dual_add_f32 v7, v11, v7
-        v_dual_mul_f32  v6, v10, v6 :: v_dual_add_f32 v5, v9, v5
+        .rept           3
+        six_pairs       dual
         .endr
         next            .Lmuls_dual
 end muls_dual
@@ -233,10 +245,14 @@ end muls_dual
 begin apart // halves of pairs with other instructions between
 .Lapart:
         .rept           4
-        v_mul_f32       v4, v8, v4
+        v_mul_f32       v4, s10, v4
+        v_mul_f32       v8, s10, v8
+        v_mul_f32       v10, s10, v10
         v_exp_f32       v12, v13
         v_xor_b32       v14, v14, v15
-        v_add_f32       v7, v11, v7
+        v_add_f32       v7, s11, v7
+        v_add_f32       v11, s11, v11
+        v_add_f32       v9, s11, v9
         .endr
         next            .Lapart
 end apart
@@ -244,7 +260,9 @@ end apart
 begin apart_dual
 .Lapart_dual:
         .rept           4
-        v_dual_mul_f32  v4, v8, v4 :: v_dual_add_f32 v7, v11, v7
+        dual            4, 7
+        dual            8, 11
+        dual            10, 9
         v_exp_f32       v12, v13
         v_xor_b32       v14, v14, v15
         .endr
