@@ -138,7 +138,7 @@ class Advice(unittest.TestCase):
         self.assertRegex(nw("time", SUMS, "--kernel", "nothing", "--grid", "400").stdout, r"(?m)^next          .*(no change gains 2 %|the launch)")
 
     def test_long_launches_need_the_option(self) -> None:
-        launch = [SUMS, "--kernel", "sums", "--grid", "4096", "--args", "buf:2M", "buf:64K:1", "u32:100", "f16:1.5"]
+        launch = [SUMS, "--kernel", "sums", "--grid", "4096", "--args", "buf:2M", "buf:1M:1", "u32:1000", "f16:1.5"]
         self.assertRegex(nw("time", *launch).stdout, r"(?m)^next          not known: the launch is too long to be replayed without --advice")
 
 

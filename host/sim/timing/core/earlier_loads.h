@@ -33,18 +33,31 @@ public:
         return at;
     }
 
-    void issued(const OpFacts &f, u64 done) {
-        const u64 at = std::max(arrival(f), f.unit == Unit::vmem && f.returns ? done : 0);
-        for (const auto &r : f.vgpr_writes)
-            std::fill_n(vgpr_ + r.first, r.count, at);
+    // `done`: when the data of a load is there. The VALU's results are later than their sources:
+    // the first one by what the VALU takes from issue until a memory instruction may have them.
+    void issued(const OpFacts &f, u64 done, const Costs &c) {
+        u64 at = arrival(f);
+        if (at && f.unit == Unit::valu)
+            at += f.latency +
+                  (reads_loaded(f) ? c.valu_vgpr_ready - c.valu_latency + c.valu_to_memory : 0);
+        const bool loads = f.unit == Unit::vmem && f.returns;
+        for (const auto &r : f.vgpr_writes) {
+            std::fill_n(vgpr_ + r.first, r.count, std::max(at, loads ? done : 0));
+            std::fill_n(loaded_ + r.first, r.count, loads);
+        }
         for (const auto &r : f.sgpr_writes)
             std::fill_n(sgpr_ + r.first, r.count, at);
     }
 
 private:
+    bool reads_loaded(const OpFacts &f) const {
+        return std::ranges::any_of(f.vgpr_reads, [&](const auto &r) { return loaded_[r.first]; });
+    }
+
     std::vector<u64> ended_; // by instruction: 1 + when its last wait would have; 0: none yet
     bool waited_ = false;
     u64 vgpr_[RegisterSet::vgprs] = {}, sgpr_[192] = {};
+    bool loaded_[RegisterSet::vgprs] = {}; // by a load, not computed
 };
 
 } // namespace nw::sim::timing

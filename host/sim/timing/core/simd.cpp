@@ -214,7 +214,7 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
         done = scalar(w, f, now, port_free);
     simd.unit_free[static_cast<size_t>(f.unit)] = port_free;
     if (w.earlier)
-        w.earlier->issued(f, done);
+        w.earlier->issued(f, done, c_);
     if (m_.watcher) {
         const Stall why = w.refused ? w.refused_by : w.why;
         w.events.push_back({w.group->number, w.number, w.simd, w.index, now, done,
