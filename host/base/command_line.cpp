@@ -96,9 +96,21 @@ struct Command::Parser {
         }
     }
 
+    // An option before a subcommand would set what the subcommand doesn't read.
+    static void refuse_options_before(const CLI::App &sub) {
+        for (const CLI::App *before = sub.get_parent(); before; before = before->get_parent())
+            for (const CLI::Option *option : before->get_options())
+                if (option->count())
+                    throw Error(option->get_name() + ": stands before " + sub.get_name() +
+                                ", which doesn't read it there: give options of " + sub.get_name() +
+                                " after its name");
+    }
+
     // All has been parsed.
     void end() const {
         const bool innermost = app.get_subcommands().empty();
+        if (innermost)
+            refuse_options_before(app);
         auto parsed = options.begin();
         for (Option &o : command.options_) {
             const CLI::Option &option = **parsed++;

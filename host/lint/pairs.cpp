@@ -48,7 +48,8 @@ private:
     void match_by_rules(const std::vector<u32> &candidates, std::vector<MissedPair> &missed) {
         const auto rule_of = [&](u32 a, u32 b) {
             const VopdRule rule = broken(*halves_[a], *halves_[b]);
-            return rule == VopdRule::dependency || !may_meet(a, b) ? VopdRule::dependency : rule;
+            return rule == VopdRule::dependency || !meeting_of(a, b).any() ? VopdRule::dependency
+                                                                           : rule;
         };
         const auto only = [&](auto wanted) {
             return [&, wanted](u32 a, u32 b) {
@@ -73,25 +74,29 @@ private:
                 if (taken_[second])
                     continue;
                 if (const std::optional<VopdRule> rule = judge(first, second)) {
-                    missed.push_back({block_.first + first, block_.first + second, *rule});
+                    missed.push_back({block_.first + first, block_.first + second, *rule,
+                                      meeting_of(first, second).up});
                     taken_[first] = taken_[second] = true;
                 }
             }
         }
     }
 
-    // True if the second can move up to the first, or the first down to the second.
-    bool may_meet(u32 first, u32 second) const {
+    struct Meeting {
+        bool up, down; // the second can move up to the first, the first down to the second
+        bool any() const { return up || down; }
+    };
+    Meeting meeting_of(u32 first, u32 second) const {
         bool up = true, down = true;
         const VopdHalf &a = *halves_[first], &b = *halves_[second];
         for (u32 n = first + 1; n < second && (up || down); ++n) {
             const Fact &between = facts_[block_.first + n];
             if (between.role.cmpx || between.role.writes_exec)
-                return false;
+                return {false, false};
             up &= !between.waits && !between.barrier && independent(between, b);
             down &= independent(between, a);
         }
-        return up || down;
+        return {up, down};
     }
     static bool independent(const Fact &fact, const VopdHalf &h) {
         return !fact.writes.intersects(h.reads()) && !fact.writes.intersects(h.writes()) &&

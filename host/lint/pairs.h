@@ -13,6 +13,7 @@ namespace nw::lint {
 struct MissedPair {
     u32 first, second;
     VopdRule rule;
+    bool at_first = true; // the second can move up to the first, else only the first down
 };
 
 // Each single VALU instruction with a dual form is in at most one missed pair: with the nearest

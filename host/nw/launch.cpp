@@ -127,6 +127,12 @@ sim::timing::Timing::Timed Launch::run_for_times(sim::timing::Watcher *watcher) 
                                         watcher);
 }
 
+const sim::timing::Timing &Launch::timing() const { return *impl_->timing; }
+
+sim::timing::Result Launch::replay(const sim::timing::WhatIf &changes) const {
+    return impl_->timing->replay(impl_->dispatch, impl_->memory, changes);
+}
+
 const sim::Dispatch &Launch::dispatch() const { return impl_->dispatch; }
 const sim::Device &Launch::device() const { return *impl_->device; }
 const Part &Launch::part() const { return impl_->timing->part(); }

@@ -33,6 +33,10 @@ public:
     // For a last launch whose results are not read (timing.h).
     sim::timing::Timing::Timed run_for_times(sim::timing::Watcher * = nullptr);
 
+    // The last run with a change; of the timing model, whose options must have kept it.
+    const sim::timing::Timing &timing() const;
+    sim::timing::Result replay(const sim::timing::WhatIf &) const;
+
     const sim::Dispatch &dispatch() const;
     const sim::Device &device() const;
     const sim::timing::Part &part() const;

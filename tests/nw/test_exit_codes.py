@@ -58,6 +58,18 @@ class Misuse(unittest.TestCase):
         self.misuse(nw("no-such-command"))
         self.misuse(nw("no-such-command", "--help"))
         self.misuse(nw("--no-such-option"))
+
+    def test_options_before_a_subcommand_are_refused(self) -> None:
+        """They would set what the subcommand doesn't read: nw choose --gfx gfx1100 op showed gfx1151."""
+        op = ["op", "rms_norm", "y_type=f32", "m=1", "k=64", "eps=1e-6"]
+        attention = ["attention", "--sq", "1", "--sk", "32", "--h", "1", "--hk", "1"]
+        for before, sub in [(["choose", "--gfx", "gfx1100"], op), (["choose", "-v"], op), (["choose", "--json"], attention),
+                            (["choose", "--gfx", "gfx1100"], ["experts", "--n", "64", "--k", "64"]),
+                            (["atlas", "--suite", "gguf"], ["report", str(SUMS)])]:
+            with self.subTest([*before, *sub]):
+                done = nw(*before, *sub)
+                self.misuse(done)
+                self.assertIn(f"{before[1].lstrip('-') if before[1] != '-v' else 'verbose'}: stands before {sub[0]}, ", done.stderr)
         self.misuse(bench("--no-such-option"))
         self.assertGreaterEqual(len(subcommands()), 15)
         for name in subcommands():

@@ -21,6 +21,7 @@ using sim::timing::AnnotatedLine, sim::timing::Annotation, sim::timing::Loop;
 struct Options {
     LaunchOptions launch;
     std::string html, source;
+    bool advice = false;
 };
 
 constexpr int heat_cells = 5;
@@ -91,8 +92,18 @@ void print_summary(const Launch &launch, const sim::timing::Result &r, const Ann
         a.total.cycles(), a.total.lost, why(a.total, 6));
 }
 
-void print_text(const Launch &launch, const sim::timing::Result &r, const Annotation &a) {
+void print_advice(const Advised &advised) {
+    fmt::print("\nWhat to change next (sim):\n");
+    if (advised.list.empty())
+        fmt::print("  {}\n", advised.otherwise);
+    for (const Advice &a : advised.list)
+        fmt::print("  {}\n", a.text());
+}
+
+void print_text(const Launch &launch, const sim::timing::Result &r, const Annotation &a,
+                const Advised &advised) {
     print_summary(launch, r, a);
+    print_advice(advised);
     const auto worst = a.worst(10);
     const f64 most = worst.empty() ? 0 : a.share(a.lines[worst.front()]);
     u32 depths = 1;
@@ -116,7 +127,9 @@ void print_text(const Launch &launch, const sim::timing::Result &r, const Annota
 }
 
 void run(const Options &o) {
-    Launch launch(o.launch);
+    LaunchOptions kept = o.launch;
+    keep_for_advice(kept, o.advice);
+    Launch launch(kept);
     sim::timing::Result result;
     for (u32 n = 0; n < o.launch.repeat; ++n)
         result = launch.run().result;
@@ -124,10 +137,12 @@ void run(const Options &o) {
     const Annotation a = annotate(launch.dispatch(), result,
                                   [&](const std::string &file) { return sources.find(file); });
     sources.check_used();
+    const Advised advised = advise(launch, result);
     if (o.html.empty())
-        return print_text(launch, result, a);
-    write_text("--html", o.html, html_page(launch, result, a));
+        return print_text(launch, result, a, advised);
+    write_text("--html", o.html, html_page(launch, result, a, advised));
     print_summary(launch, result, a);
+    print_advice(advised);
 }
 
 } // namespace
@@ -141,6 +156,10 @@ void add_annotate(Command &app) {
                 {.writable_file = true});
     command.add("--source", &options->source,
                 "The .s file of the code object; default: next to it, or in build/asm");
+    add_advice_option(command, options->advice);
+    command.footer = "\nWhat to change next: as nw time --help explains.\n\n"
+                     "  nw annotate saxpy.s --grid 1024 --html saxpy.html --args buf:4M:f32 buf:4M "
+                     "u32:1048576";
     command.run = [options] { run(*options); };
 }
 

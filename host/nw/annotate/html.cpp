@@ -37,6 +37,7 @@ td.loop b { display: inline-block; width: .5rem; height: 1.5em; vertical-align: 
 td.loop b.in { border-color: var(--loop); }
 td.loop b.first { border-top: 2px solid var(--loop); border-radius: 4px 0 0 0; }
 td.loop b.last { border-bottom: 2px solid var(--loop); border-radius: 0 0 0 4px; }
+ol.next { margin: .3rem 0; padding-left: 1.5rem; }
 .key span { display: inline-block; margin-right: 1rem; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
 )";
@@ -48,8 +49,9 @@ std::string colour(Stall s) {
 
 class Page {
 public:
-    Page(const Launch &launch, const sim::timing::Result &r, const Annotation &a)
-        : launch_(launch), r_(r), a_(a), worst_(a.worst(10)) {
+    Page(const Launch &launch, const sim::timing::Result &r, const Annotation &a,
+         const Advised &advised)
+        : launch_(launch), r_(r), a_(a), advised_(advised), worst_(a.worst(10)) {
         most_ = worst_.empty() ? 1 : static_cast<f64>(a.lines[worst_.front()].cycles());
         for (const Loop &loop : a.loops)
             depths_ = std::max(depths_, loop.depth + 1);
@@ -65,6 +67,7 @@ public:
             launch_.device().gfx);
         summary();
         key();
+        advice();
         add("<h2>Lines with the most cycles</h2>\n");
         begin_table();
         for (size_t n : worst_)
@@ -103,6 +106,30 @@ private:
             add("<span><i style=\"background:{}\"></i>{} {:.1f} %</span>", colour(why), name(why),
                 100 * share(cycles, a_.total.cycles()));
         add("</p>\n");
+    }
+
+    void advice() {
+        add("<h2>What to change next (sim)</h2>\n");
+        if (advised_.list.empty())
+            add("<p>{}</p>\n", escape(advised_.otherwise));
+        else
+            add("<ol class=\"next\">");
+        for (const Advice &advice : advised_.list) {
+            add("<li>{}", escape(advice.text()));
+            for (const Evidence &e : advice.where)
+                add("{}<a href=\"#l{}\">{}</a> {:.0f} %", &e == advice.where.data() ? "<br>" : ", ",
+                    line_with(e.index), escape(e.place), 100 * e.share);
+            add("</li>");
+        }
+        add("{}", advised_.list.empty() ? "" : "</ol>\n");
+    }
+
+    // The line of an instruction.
+    size_t line_with(u32 index) const {
+        const auto has = [&](const AnnotatedLine &line) {
+            return std::ranges::find(line.instructions, index) != line.instructions.end();
+        };
+        return static_cast<size_t>(std::ranges::find_if(a_.lines, has) - a_.lines.begin());
     }
 
     void begin_table() {
@@ -171,6 +198,7 @@ private:
     const Launch &launch_;
     const sim::timing::Result &r_;
     const Annotation &a_;
+    const Advised &advised_;
     const std::vector<size_t> worst_;
     f64 most_ = 1; // cycles of the worst line
     u32 depths_ = 0;
@@ -179,8 +207,9 @@ private:
 
 } // namespace
 
-std::string html_page(const Launch &launch, const sim::timing::Result &r, const Annotation &a) {
-    return Page(launch, r, a).make();
+std::string html_page(const Launch &launch, const sim::timing::Result &r, const Annotation &a,
+                      const Advised &advised) {
+    return Page(launch, r, a, advised).make();
 }
 
 } // namespace nw::cli

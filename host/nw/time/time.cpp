@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/terminal.h"
+#include "nw/advice/advice.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
 #include "sim/timing/constants/draws.h"
@@ -27,7 +28,7 @@ struct Options {
     LaunchOptions launch;
     std::string trace, issue_log;
     std::string cold, warm;
-    bool uncertainty = false, stats = false, json = false, verbose = false;
+    bool uncertainty = false, stats = false, json = false, verbose = false, advice = false;
 };
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}\n", name, text); }
@@ -182,6 +183,16 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
         row("by default", "no instruction: all have a cost class");
 }
 
+void print_advice(const Advised &advised) {
+    if (advised.list.empty())
+        row("next", advised.otherwise);
+    std::string_view name = "next";
+    for (const Advice &a : advised.list) {
+        row(name, a.text());
+        name = "";
+    }
+}
+
 // --trace and --issue-log, covering all launches.
 struct Files {
     std::optional<sim::timing::TraceFile> trace;
@@ -210,6 +221,7 @@ LaunchOptions launch_options(const Options &o) {
     out.timing = {.draws = o.uncertainty ? sim::timing::usual_draws : 0,
                   .cold_data = !o.cold.empty(),
                   .warm_code = !o.warm.empty()};
+    keep_for_advice(out, o.advice);
     return out;
 }
 
@@ -226,10 +238,14 @@ void run(const Options &o) {
         timed = only_time ? launch.run_for_times(watcher) : launch.run(watcher);
         times.push_back(timed.result.time_us);
     }
-    if (!o.json)
-        return print(o, launch, timed, times);
+    const Advised advised = advise(launch, timed.result);
+    if (!o.json) {
+        print(o, launch, timed, times);
+        return print_advice(advised);
+    }
     auto json = launch_json(launch.dispatch(), launch.device(), timed.stats, &timed.result);
     json["times_us"] = times;
+    json["advice"] = to_json(advised);
     fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -248,10 +264,17 @@ executed    without --stats, --json or output files only code that the time depe
 utilization busy cycles of a unit over all cycles
 LDS         busy cycles; conflicts: lanes that access the same bank
 by default  instructions that have the model's default cost
+next        at most three changes that would make this launch faster, by the model: the launch is replayed with
+            one change each, from the same caches. Each has the time saved, its evidence, the instruction with
+            most of it, and the note of isa_notes that explains it. Changes below 2 % are left out; gains don't
+            add up. Launches of more than 8 million timed instructions need --advice
 
 --uncertainty: 5 draws of all fitted and guessed constants within their ranges (nw constants), seed fixed; the
 launch is executed once and replayed under each draw; low and high are the extremes, the unchanged model included.
-For a fair comparison of kernels: --cold weights --warm code)";
+For a fair comparison of kernels: --cold weights --warm code
+
+  nw time saxpy.s --grid 1024 --args buf:4M:f32 buf:4M u32:1048576
+  nw time saxpy.hip --gfx gfx1201 --grid 64 --args buf:64K buf:64K u32:16384 --advice)";
 
 } // namespace
 
@@ -273,7 +296,9 @@ void add_time(Command &app) {
                 {.writable_file = true});
     command.add("--issue-log", &options->issue_log,
                 "Write an issue log to this file, as HIPSIM_ISSUE_LOG", {.writable_file = true});
-    command.add("--json", &options->json, "Print JSON with the keys of HIPSIM_STATS");
+    add_advice_option(command, options->advice);
+    command.add("--json", &options->json,
+                "Print JSON with the keys of HIPSIM_STATS, times_us and advice");
     command.add("-v,--verbose", &options->verbose,
                 "Also print cycles, units, caches and all stall reasons");
     command.footer = footer;

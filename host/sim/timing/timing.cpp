@@ -10,6 +10,7 @@
 #include "sim/timing/constants/draws.h"
 #include "sim/timing/core/dispatcher.h"
 #include "sim/timing/core/engine.h"
+#include "sim/timing/core/footprints.h"
 #include "sim/timing/limiter.h"
 #include "sim/timing/sampling/slice_run.h"
 
@@ -98,12 +99,43 @@ struct Model {
     }
 };
 
+// The first workgroups, and what is executed of the program.
+struct Recording {
+    Recorder recorder;
+    u64 resident;
+    bool exact;
+    const Executable *slice; // null: all of it
+    RunStats stats;
+};
+
+// A launch that can be replayed.
+struct Kept {
+    std::unique_ptr<Recording> recording; // null: it isn't
+    std::unique_ptr<MemorySystem> before;
+    Script script;
+};
+
+// Instructions that are played. The first workgroup is recorded.
+f64 played_insts(const Recording &r) {
+    const u64 all = r.recorder.groups(),
+              played = r.exact ? all : std::min(all, generations_expected * r.resident);
+    return static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(played);
+}
+
+// Without the workgroups at the end that don't fill the part.
+void leave_out_rest(Script &script, u64 resident) {
+    GroupRange &groups = script.plan.front().groups;
+    if (script.plan.size() == 1 && groups.size() > resident)
+        groups.end -= groups.size() % resident;
+}
+
 } // namespace
 
 struct Timing::Impl {
     const Device &device;
     const TimingOptions options;
     Model base;
+    Kept kept;
     std::vector<std::unique_ptr<Model>> draws;
     std::mutex mutex; // launches are timed one at a time
     u64 elapsed = 0;  // cycles of all launches so far
@@ -120,14 +152,10 @@ struct Timing::Impl {
 
     void prepare(const Dispatch &, const Memory &);
     void replay(Result &, const Dispatch &, const Memory &, const Script &);
-    // The first workgroups, and what is executed of the program.
-    struct Recording {
-        Recorder recorder;
-        u64 resident;
-        const Executable *slice; // null: all of it
-        RunStats stats;
-    };
     void record(Recording &, const Dispatch &, Memory &, const RunConfig &);
+    bool keeps(const Recording &r) const {
+        return played_insts(r) <= static_cast<f64>(options.kept_insts);
+    }
     Script script_of(Recording &, bool exact, bool watched) const;
     Script play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &,
                        const ProgramFacts &, bool exact, Watcher *, Outcome &);
@@ -194,14 +222,12 @@ std::vector<u64> spread(u64 groups) {
 // Plan for playing a record whose first workgroup has been recorded.
 Script Timing::Impl::script_of(Recording &r, bool exact, bool watched) const {
     const u64 groups = r.recorder.groups();
-    const f64 each = static_cast<f64>(r.recorder.instructions(0)),
-              insts = each * static_cast<f64>(groups);
-    const f64 sampled = std::min(insts, each * static_cast<f64>(generations_expected * r.resident));
+    const f64 insts = static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(groups);
     const u64 whole = insts > long_launch ? generations_exact_long : generations_exact;
     return {.recorder = &r.recorder,
             .plan = {{Stretch::What::played, {0, groups}}},
             .samples = !exact && groups > whole * r.resident,
-            .skips = !exact && !watched && sampled > played_whole};
+            .skips = !exact && !watched && played_insts(r) > played_whole};
 }
 
 // Times workgroups while later ones are recorded.
@@ -229,7 +255,7 @@ Script Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
         script = script_of(r, exact, watcher);
         script.probes = std::move(probes);
         script.beside = true;
-        script.keeps = !draws.empty();
+        script.keeps = !draws.empty() || keeps(r);
         o = play(base.machine(d, m, watcher), d, d.program->code(d.kernel->wave_size), script);
     } catch (const Recorder::Ended &) { // by the fault
     } catch (...) {
@@ -248,7 +274,11 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
                                      bool times) {
     const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident(), all = groups_of(d);
     const bool sliced = times && !config.checker;
-    Recording r{recorder_of(d, facts, all), resident, sliced ? slice_of(d, facts) : nullptr, {}};
+    std::unique_ptr<Recording> recording(new Recording{
+        recorder_of(d, facts, all), resident, exact, sliced ? slice_of(d, facts) : nullptr, {}});
+    Recording &r = *recording;
+    if (options.kept_insts)
+        kept.before = std::make_unique<MemorySystem>(base.memory);
     Timed timed;
     Outcome o;
     Script script;
@@ -265,6 +295,10 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
     replay(timed.result, d, m, script);
     timed.stats = r.stats;
     timed.sliced = r.slice != nullptr;
+    if ((all == 1 || script.keeps) && keeps(r)) {
+        kept.recording = std::move(recording);
+        kept.script = std::move(script);
+    }
     return timed;
 }
 
@@ -295,6 +329,31 @@ Timing::Timing(const Device &device, Part part, Costs costs, TimingOptions optio
     : impl_(std::make_unique<Impl>(device, Constants{std::move(part), costs}, options)) {}
 Timing::~Timing() = default;
 const Part &Timing::part() const { return impl_->base.part; }
+bool Timing::kept() const { return impl_->kept.recording != nullptr; }
+
+Result Timing::replay(const Dispatch &d, const Memory &m, const WhatIf &changes) const {
+    const Kept &kept = impl_->kept;
+    const Model &base = impl_->base;
+    const Code &code = d.program->code(d.kernel->wave_size);
+    const ProgramFacts &facts = base.facts_of(d);
+    std::optional<ProgramFacts> paired;
+    if (!changes.pairs.empty())
+        paired.emplace(code, impl_->device.gfx, base.costs, changes.pairs);
+    if (changes.coalesced)
+        coalesce(kept.recording->recorder, facts);
+    Script script = kept.script;
+    if (changes.whole_generations)
+        leave_out_rest(script, kept.recording->resident);
+    MemorySystem memory(*kept.before);
+    const Outcome o = play({base.part, base.costs, impl_->device, paired ? *paired : facts, memory,
+                            code_address(code, m), nullptr, changes},
+                           d, code, script);
+    return base.result_of(d, o);
+}
+
+std::vector<Footprint> Timing::footprints(const Dispatch &d) const {
+    return timing::footprints(impl_->kept.recording->recorder, impl_->base.facts_of(d));
+}
 
 Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
                           Watcher *watcher) {
@@ -313,6 +372,7 @@ Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &co
     if (!d.program || !d.kernel)
         return {sim::run(d, memory, impl_->device, config), {}};
     const ProgramFacts &facts = impl_->base.facts_of(d);
+    impl_->kept = {};
     impl_->prepare(d, memory);
     Timed timed = facts.reads_clock
                       ? impl_->live(d, memory, config, facts, watcher)

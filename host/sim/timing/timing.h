@@ -5,6 +5,7 @@
 
 #include "sim/func/machine.h"
 #include "sim/timing/result.h"
+#include "sim/timing/what_if.h"
 
 namespace nw::sim::timing {
 
@@ -13,6 +14,7 @@ struct TimingOptions {
     u32 draws = 0;          // sets of constants (draws.h) under which each launch is replayed
     bool cold_data = false; // before each launch no cache has data
     bool warm_code = false; // before each launch the instruction caches have the kernel's code
+    u64 kept_insts = 0;     // launches are kept for replay() if they time no more instructions
 };
 
 class Timing {
@@ -37,6 +39,13 @@ public:
     // workgroups that are timed.
     Timed run_for_times(const Dispatch &, Memory &, const RunConfig &, bool exact,
                         Watcher * = nullptr);
+
+    // The last launch is kept: no more instructions than the options say, and no clock is read.
+    bool kept() const;
+    // The kept launch with a change, its caches as they were before it. Several may run at once,
+    // but `coalesced` changes the record: nothing may be replayed beside it or later.
+    Result replay(const Dispatch &, const Memory &, const WhatIf &) const;
+    std::vector<Footprint> footprints(const Dispatch &) const; // of the kept launch
 
     const Part &part() const;
 

@@ -112,6 +112,8 @@ public:
     static WaveTrace &trace_of(const Wave &); // of a wave that is observed
     WaveTrace &trace(u64 group, u32 wave) { return of_group_[group][wave].trace; }
     u64 groups() const { return groups_; }
+    u32 waves() const { return waves_; } // of a workgroup
+    bool has(u64 group) const { return of_group_[group] != nullptr; }
 
     // For a reader on another thread, which takes workgroups about in order. It is waited for if it
     // falls behind by `ahead` bytes.

@@ -13,16 +13,17 @@ constexpr u32 wgp_mode = 1u << 29; // of the descriptor's rsrc1
 } // namespace
 
 Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo &kernel,
-                       const Dispatch &d)
+                       const Dispatch &d, const WhatIf &changes)
     : wgps_(part.wgps), engines_(std::min(part.shader_engines, part.wgps)),
       waves_(ceil_div(d.block.x * d.block.y * d.block.z, kernel.wave_size)),
-      lds_blocks_(ceil_div(kernel.lds_bytes + d.dynamic_lds, device.target->lds_block)),
+      lds_blocks_(ceil_div(changes.lds_bytes.value_or(kernel.lds_bytes + d.dynamic_lds),
+                           device.target->lds_block)),
       homes_per_wgp_(kernel.rsrc1 & wgp_mode ? 1 : 2), simds_(simds_per_wgp / homes_per_wgp_),
       lds_blocks_of_home_(device.target->lds_per_wgp / device.target->lds_block / homes_per_wgp_),
       homes_(part.wgps * homes_per_wgp_) {
     // Limited by VGPRs only: LDS is tracked here as it fills up.
-    most_per_simd_ = std::max(
-        1u, residency(device, kernel, kernel.wave_size).most_waves(allocated_vgprs(kernel), 0));
+    const u32 vgprs = changes.vgprs ? changes.vgprs : allocated_vgprs(kernel);
+    most_per_simd_ = std::max(1u, residency(device, kernel, kernel.wave_size).most_waves(vgprs, 0));
     std::vector<u32> unused;
     for (Home one; fits(one); ++resident_)
         add(one, unused);

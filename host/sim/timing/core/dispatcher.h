@@ -6,6 +6,7 @@
 
 #include "sim/func/machine.h"
 #include "sim/timing/constants/part.h"
+#include "sim/timing/what_if.h"
 
 namespace nw::sim::timing {
 
@@ -20,7 +21,8 @@ inline constexpr u32 simds_per_wgp = 4, simds_per_cu = 2, waves_per_simd_limit =
 
 class Dispatcher {
 public:
-    Dispatcher(const Part &, const Device &, const KernelInfo &, const Dispatch &);
+    Dispatcher(const Part &, const Device &, const KernelInfo &, const Dispatch &,
+               const WhatIf & = unchanged);
     // Places one more workgroup: on the next shader engine in turn that has room, there on the WGP
     // with the fewest waves, lowest number first. Nothing when all are full.
     std::optional<Placement> place();

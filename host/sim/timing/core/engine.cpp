@@ -17,7 +17,7 @@ class Engine {
 public:
     Engine(const Machine &m, const Dispatch &d, const Code &code, Script script)
         : m_(m), script_(script), core_(m, code, d.kernel->wave_size / row_lanes),
-          dispatcher_(m.part, m.device, *d.kernel, d),
+          dispatcher_(m.part, m.device, *d.kernel, d, m.changes),
           steady_(m, script.skips ? &script.recorder->trace(0, 0) : nullptr) {
         outcome_.resident = dispatcher_.resident();
         const f64 cycles = 1000.0 / m.part.shader_mhz; // bytes in a cycle of 1 GB/s

@@ -8,6 +8,7 @@
 #include "sim/timing/constants/generations.h"
 #include "sim/timing/core/op_facts.h"
 #include "sim/timing/result.h"
+#include "sim/timing/what_if.h"
 
 namespace nw::sim::timing {
 
@@ -19,6 +20,7 @@ struct Machine {
     MemorySystem &memory;
     u64 code_address = 0; // in device memory
     Watcher *watcher = nullptr;
+    const WhatIf &changes = unchanged;
 };
 
 // Source of the waves' instructions: a record of workgroups, or live waves if control flow depends

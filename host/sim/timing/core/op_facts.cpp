@@ -319,7 +319,28 @@ bool reads_clock(const Instruction &inst) {
 
 } // namespace
 
-ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs) {
+void ProgramFacts::unite(const WhatIf::Pair &pair, const Code &code, const Costs &c) {
+    OpFacts &f = ops[pair.kept], &other = ops[pair.other];
+    other.absent = true;
+    const auto add = [&](std::span<const OpFacts::Registers> &to,
+                         std::span<const OpFacts::Registers> more) {
+        std::vector<OpFacts::Registers> both(to.begin(), to.end());
+        both.insert(both.end(), more.begin(), more.end());
+        to = registers_.emplace_back(std::move(both));
+    };
+    add(f.vgpr_reads, other.vgpr_reads);
+    add(f.vgpr_writes, other.vgpr_writes);
+    add(f.sgpr_reads, other.sgpr_reads);
+    f.vgpr_source |= other.vgpr_source;
+    const auto is_dot = [&](u32 index) { return is_dot2(code.instructions[index].x); };
+    const bool dots = is_dot(pair.kept) && is_dot(pair.other);
+    f.interval = std::max(
+        {f.interval, other.interval, dots ? static_cast<u16>(c.dot_pair_interval) : u16{1}});
+    f.latency = static_cast<u16>(c.vopd_latency + f.interval - 1);
+}
+
+ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs,
+                           std::span<const WhatIf::Pair> pairs) {
     const Generation generation = target_of(gfx).generation;
     std::set<std::string> without_class;
     ops.reserve(code.instructions.size() + 1);
@@ -348,6 +369,8 @@ ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &
         }
         ops.push_back(std::move(f));
     }
+    for (const WhatIf::Pair &pair : pairs)
+        unite(pair, code, costs);
     ops.emplace_back(); // where the code ends
     for (const OpFacts &f : ops)
         payloads.push_back(f.payload);

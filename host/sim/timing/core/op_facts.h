@@ -10,6 +10,7 @@
 #include "sim/isa/uses.h"
 #include "sim/timing/constants/part.h"
 #include "sim/timing/trace.h"
+#include "sim/timing/what_if.h"
 
 namespace nw::sim::timing {
 
@@ -44,6 +45,7 @@ struct OpFacts {
     bool immediate = false;   // s_nop, s_clause, waits: done by the issue logic itself
     bool reads_scc = false, conditional = false;
     bool saddr = false;   // SGPR base: its address takes one cycle less to send
+    bool absent = false;  // issues with the other half of a pair (WhatIf::pairs)
     bool unknown = false; // no cost class: timed by the default, and listed
     VectorRequest::Policy policy = VectorRequest::Policy::normal;
     u16 interval = 1;      // cycles that it occupies its unit
@@ -72,10 +74,13 @@ struct ProgramFacts {
     std::vector<Payload> payloads;
     bool reads_clock = false;         // control flow or results may depend on time
     std::vector<std::string> unknown; // mnemonics timed by the default
-    ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs);
+    ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs,
+                 std::span<const WhatIf::Pair> pairs = {});
     ProgramFacts(const ProgramFacts &) = delete;
 
 private:
+    void unite(const WhatIf::Pair &, const Code &, const Costs &);
+
     std::deque<std::vector<OpFacts::Registers>> registers_; // storage of the spans
 };
 

@@ -48,6 +48,10 @@ void Core::begin(TimedWave &w, u64 at) {
     w.started = w.next = at;
     w.after = at + c_.wave_start;
     w.after_why = Stall::start;
+    if (m_.changes.loads_earlier)
+        w.earlier = std::make_unique<EarlierLoads>(m_.facts.ops.size());
+    if (!w.live)
+        leave_out_absent(w);
     w.index = w.live ? w.live->pc->index : w.reader.index();
     prepare(w);
 }
@@ -70,6 +74,8 @@ void Core::prepare(TimedWave &w) {
         need(w, w.flights[static_cast<int>(Counter::smem)].at_most(c_.scalar_counter - 1),
              Stall::counter);
         need(w, w.salu_done, Stall::scalar);
+        if (w.earlier)
+            need(w, w.earlier->arrival(f), Stall::wait_load);
         break;
     default:
         break;
@@ -78,6 +84,8 @@ void Core::prepare(TimedWave &w) {
         need(w, std::max(w.next - 1, w.data_sent) + c_.immediate_issue, Stall::nop);
     if (f.kind == Kind::wait)
         return prepare_wait(w, f);
+    if (w.earlier && f.conditional)
+        need(w, w.earlier->arrival(f), Stall::wait_load);
     if (f.unit == Unit::salu && !w.unsettled.empty())
         settle(w);
     if (f.unit == Unit::salu)
@@ -121,8 +129,11 @@ void Core::fetch(TimedWave &w) {
 
 void Core::prepare_wait(TimedWave &w, const OpFacts &f) {
     for (size_t n = 0; n < std::size(waits_for); ++n)
-        if (const u32 limit = f.limits.limit[n]; limit != WaitLimits::unlimited)
-            need(w, w.flights[n].at_most(limit), waits_for[n]);
+        if (const u32 limit = f.limits.limit[n]; limit != WaitLimits::unlimited) {
+            const u64 at = w.flights[n].at_most(limit);
+            const bool earlier = w.earlier && waits_for[n] == Stall::wait_load;
+            need(w, earlier ? w.earlier->wait(w.index, at) : at, waits_for[n]);
+        }
     if (f.va_vdst < 15) { // of VALU instructions, the newest may be unfinished
         settle(w);
         const u32 newest = f.va_vdst;
@@ -202,6 +213,8 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     else if (f.unit == Unit::salu)
         done = scalar(w, f, now, port_free);
     simd.unit_free[static_cast<size_t>(f.unit)] = port_free;
+    if (w.earlier)
+        w.earlier->issued(f, done, c_);
     if (m_.watcher) {
         const Stall why = w.refused ? w.refused_by : w.why;
         w.events.push_back({w.group->number, w.number, w.simd, w.index, now, done,
@@ -247,6 +260,12 @@ u64 Core::scalar(TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
     return now + f.latency;
 }
 
+// Halves of WhatIf::pairs that issue with their other half.
+void Core::leave_out_absent(TimedWave &w) const {
+    while (w.reader.more() && m_.facts.ops[w.reader.index()].absent)
+        w.reader.next();
+}
+
 // Advances to the next instruction.
 void Core::advance(TimedWave &w) {
     w.ready = 0;
@@ -258,6 +277,7 @@ void Core::advance(TimedWave &w) {
         return;
     }
     w.reader.next();
+    leave_out_absent(w);
     if (w.reader.more())
         w.index = w.reader.index();
     else

@@ -6,6 +6,7 @@
 
 #include "sim/func/launch/workgroup.h"
 #include "sim/timing/core/dispatcher.h"
+#include "sim/timing/core/earlier_loads.h"
 #include "sim/timing/core/engine.h"
 #include "sim/timing/core/valu_pipe.h"
 
@@ -114,7 +115,8 @@ struct TimedWave {
     bool after_immediate = false, after_wmma = false; // the last issue; the last VALU one
 
     InFlight flights[static_cast<size_t>(Counter::count)];
-    u32 waits = 0; // barrier phases waited for
+    u32 waits = 0;                         // barrier phases waited for
+    std::unique_ptr<EarlierLoads> earlier; // with WhatIf::loads_earlier
 
     // Executions that a later dispatch on the SIMD may still make earlier (T-050).
     struct Unsettled {
@@ -219,6 +221,7 @@ private:
     void arrive(TimedGroup &, u64 now);
     bool refuse(TimedWave &, u64 until, Stall why, u64 now);
     void advance(TimedWave &);
+    void leave_out_absent(TimedWave &) const;
     u64 dram_bytes() const { return m_.memory.counts().dram_read + m_.memory.counts().dram_write; }
 
     const Machine &m_;

@@ -15,6 +15,8 @@ void Core::prepare_memory(TimedWave &w, const OpFacts &f) {
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, std::max(w.sgpr[r.first + n], w.sgpr_for_valu[r.first + n]), Stall::scalar);
+    if (w.earlier && f.unit == Unit::vmem && f.returns)
+        need(w, w.earlier->arrival(f), Stall::wait_load);
     const u32 limits[] = {c_.load_counter, c_.store_counter, c_.lds_counter, c_.scalar_counter};
     for (size_t n = 0; n < std::size(limits); ++n)
         if (f.issues.on[n])
@@ -84,12 +86,14 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
 }
 
 u64 Core::lds(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
-    const u64 payload = *w.reader.payload(), phases = static_cast<u32>(payload);
+    const u64 payload = *w.reader.payload();
+    const u64 conflicts = m_.changes.no_bank_conflicts ? 0 : payload >> lds_conflicts_at;
+    const u64 phases = static_cast<u32>(payload) - (payload >> lds_conflicts_at) + conflicts;
     w.reader.skip_payload(1);
     ComputeUnit &cu = cus_[simd.number / 2];
     cu.lds_free = std::max(cu.lds_free, now) + phases;
     result.busy.lds += phases;
-    result.busy.lds_conflicts += payload >> lds_conflicts_at;
+    result.busy.lds_conflicts += conflicts;
     const u32 latency = f.store ? c_.lds_store_latency : c_.lds_latency;
     InFlight &flights = w.flights[static_cast<int>(Counter::lds)];
     flights.retire(now);

@@ -231,6 +231,7 @@ MemoryLevels::Arrival MemorySystem::Impl::narrow(Wgp &wgp, Narrow &narrow, u64 a
 
 MemorySystem::MemorySystem(const Part &part, const Costs &costs)
     : impl_(std::make_unique<Impl>(part, costs)) {}
+MemorySystem::MemorySystem(const MemorySystem &o) : impl_(std::make_unique<Impl>(*o.impl_)) {}
 MemorySystem::~MemorySystem() = default;
 
 Answer MemorySystem::vector(u64 now, const VectorRequest &request) {

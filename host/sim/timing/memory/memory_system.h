@@ -74,6 +74,7 @@ struct LastLevels {
 class MemorySystem {
 public:
     MemorySystem(const Part &part, const Costs &costs);
+    MemorySystem(const MemorySystem &); // with what its caches hold
     ~MemorySystem();
 
     Answer vector(u64 now, const VectorRequest &request);
