@@ -638,6 +638,10 @@ enum {
  *
  * and with NW_ACT_SILU C[t, i] = U[t, i] * G[t, i] / (1 + exp(-G[t, i])).
  *
+ * With `norm`, each row of x is first divided by its root mean square, 1 / sqrt(mean + eps), and
+ * multiplied by these weights: in the same launch, so NW_UNSUPPORTED where x takes a launch of its
+ * own.
+ *
  * gpt-oss has alpha = 1.702 and limit = 7. Its checkpoints hold rows of gate and up in turn: then
  * w_up is w + a row, w_row two rows, bias_up is bias + 1 and bias_row 8. Its GGUF files hold them
  * in tensors of their own: w_row is a row and bias_row 4. Kernels of NW_ACT_SWIGLU exist for
@@ -657,8 +661,10 @@ typedef struct nw_gguf_moe_act {
     uint32_t top_k;   /* slots for each row of x, >= 1; 1 if each slot has its own row */
     float alpha;      /* of swiglu: finite, >= 0 */
     float limit;      /* of swiglu: >= 0, infinity for none */
+    float eps;        /* added to the mean of squares, with `norm`: finite, >= 0 */
 
     const void *x;        /* float [ceil(slots / top_k), K], 16-byte aligned; null with `a` */
+    const float *norm;    /* [K], 16-byte aligned, or null: x as it is; null with `a` */
     const void *w;        /* [experts, N, K / block] blocks; even */
     const void *w_up;     /* as w, with its strides; null with NW_ACT_NONE */
     const float *bias;    /* [experts, N], or null */
@@ -682,11 +688,12 @@ typedef struct nw_gguf_moe_act {
 
 #define NW_GGUF_MOE_ACT_INIT                                                                       \
     {                                                                                              \
-        sizeof(nw_gguf_moe_act), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, 0, 0, 0, 0, 4, NULL, 0                                                     \
+        sizeof(nw_gguf_moe_act), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL, NULL, NULL, 0, 0, 0, 0, 4, NULL, 0                                               \
     }
 
-/* Queues the product on `stream`: two launches, one with `a`. */
+/* Queues the product on `stream`: one launch; on devices without dots of bytes, or where LDS is too
+ * small for a row of x, two, but one with `a`. */
 NW_API nw_status nw_gguf_moe_act_linear(nw_context *context, const nw_gguf_moe_act *product,
                                         void *stream);
 
@@ -697,6 +704,65 @@ NW_API nw_status nw_gguf_moe_act_prepare(nw_context *context, const nw_gguf_moe_
  * slots and top_k. */
 NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gguf_moe_act *product,
                                                 uint64_t *bytes);
+
+/*
+ * Products of one row with two or three GGUF matrices of one type in one launch, as a layer's q, k
+ * and v
+ *
+ *     C[i] = bias[i] + sum over k of Y[k] * w[i, k]
+ *
+ * and likewise c2 of w2, c3 of w3. Y is X or, with `norm`, X divided by its root mean square and
+ * multiplied by these weights:
+ *
+ *     Y[k] = X[k] * norm[k] / sqrt(mean of X^2 + eps)
+ *
+ * in the same launch, so NW_UNSUPPORTED where x takes a launch of its own. Y is quantized as by
+ * nw_gguf_linear, and sums have its error bound.
+ */
+typedef struct nw_gguf_joint {
+    size_t size;  /* sizeof(nw_gguf_joint); NW_GGUF_JOINT_INIT sets it */
+    int32_t type; /* of all matrices: NW_GGUF_Q4_0 and so on */
+    uint32_t k;   /* a multiple of the type's block */
+    uint32_t n;   /* columns of c, rows of w, >= 1 */
+    uint32_t n2;  /* of c2, >= 1 */
+    uint32_t n3;  /* of c3; 0: two matrices */
+    float eps;    /* added to the mean of squares, with `norm`: finite, >= 0 */
+
+    const void *x;      /* float [K], 16-byte aligned; null with `a` */
+    const void *a;      /* x as int8 by nw_rms_norm, 16-byte aligned; null: converted here */
+    const float *norm;  /* [K], 16-byte aligned, or null: x as it is; null with `a` */
+    const void *w;      /* [N, K / block] blocks, rows without gaps; even */
+    const void *w2;     /* [N2, K / block] */
+    const void *w3;     /* [N3, K / block], null if N3 is 0 */
+    const float *bias;  /* [N], or null */
+    const float *bias2; /* [N2], or null */
+    const float *bias3; /* [N3], or null */
+
+    float *c;  /* float [N] */
+    float *c2; /* float [N2] */
+    float *c3; /* float [N3], null if N3 is 0 */
+
+    void *workspace; /* c, c2, c3 and workspace overlap nothing else */
+    uint64_t workspace_bytes;
+} nw_gguf_joint;
+
+#define NW_GGUF_JOINT_INIT                                                                         \
+    {                                                                                              \
+        sizeof(nw_gguf_joint), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+            NULL, NULL, NULL, NULL, NULL, 0                                                        \
+    }
+
+/* Queues the products on `stream`: one launch; on devices without dots of bytes, or where LDS is
+ * too small for a row of x, two, but one with `a`. */
+NW_API nw_status nw_gguf_joint_linear(nw_context *context, const nw_gguf_joint *products,
+                                      void *stream);
+
+/* Loads the kernels that such products need. Reads type only. */
+NW_API nw_status nw_gguf_joint_prepare(nw_context *context, const nw_gguf_joint *products);
+
+/* Bytes of workspace for the products. Reads type, n, n2, n3 and k. */
+NW_API nw_status nw_gguf_joint_workspace_size(nw_context *context, const nw_gguf_joint *products,
+                                              uint64_t *bytes);
 
 /* ---- GGUF weights, fp8 activations: gfx12 ---- */
 

@@ -10,8 +10,10 @@
 #include "check/check.h"
 #include "check/ops.h"
 #include "gguf_case.h"
+#include "gguf_rows.h"
 #include "ref/gguf_moe_act.h"
 #include "ref/gguf_product.h"
+#include "runtime/launch.h"
 
 using namespace nw;
 using check::Region;
@@ -30,6 +32,7 @@ struct Shape {
     ref::Swiglu p{1.702f, 7};
     u32 groups = 0;
     bool hard = false; // activations at the ends of f32's range
+    check::GgufRows form = check::GgufRows::tiles;
 };
 
 // An expert's gate and up.
@@ -163,18 +166,15 @@ void near(Test &t, const Region &c, const Want &want, std::source_location where
 
 void check_act(Test &t, const Kernel &kernel, const Shape &s,
                std::source_location where = std::source_location::current()) {
-    t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} in_turn={} limit={} groups={}", s.n,
-                        s.k, s.experts, s.slots, s.top_k, s.in_turn, s.p.limit, s.groups));
+    t.shape(fmt::format(
+        "n={} k={} experts={} slots={} top_k={} in_turn={} limit={} groups={} form={}", s.n, s.k,
+        s.experts, s.slots, s.top_k, s.in_turn, s.p.limit, s.groups, static_cast<int>(s.form)));
     const Experts o(t, kernel, s);
     const u32 rows = ceil_div(s.slots, s.top_k);
-    const std::vector<f32> x =
-        s.hard ? check::hard_rows(rows, s.k) : check::gguf_activations(t.rng, u64{rows} * s.k);
-    const u64 row_tiles = q8_bytes(1, s.k);
-    std::vector<std::byte> tiles;
-    for (u32 r = 0; r < rows; ++r) {
-        const auto row = ref::quantize_q8(std::span(x).subspan(u64{r} * s.k, s.k), 1, s.k);
-        tiles.insert(tiles.end(), row.begin(), row.end());
-    }
+    const check::GgufInput input(t, s.form,
+                                 s.hard ? check::hard_rows(rows, s.k)
+                                        : check::gguf_activations(t.rng, u64{rows} * s.k),
+                                 rows, s.k);
     const u64 size = u64{s.slots} * s.n;
     Want want{std::vector<f32>(size, untouched), std::vector<f64>(size, untouched),
               std::vector<f64>(size)};
@@ -183,28 +183,53 @@ void check_act(Test &t, const Kernel &kernel, const Shape &s,
         ids[slot] = t.rng.below(8) ? static_cast<i32>(t.rng.below(s.experts))
                                    : static_cast<i32>(s.experts) * (t.rng.below(2) ? 1 : -1);
         if (const u32 e = static_cast<u32>(ids[slot]); e < s.experts)
-            put(want, o, s, slot, e,
-                std::span(tiles).subspan(slot / s.top_k * row_tiles, row_tiles));
+            put(want, o, s, slot, e, input.tiles(slot / s.top_k));
     }
-    const Region a = t.region<std::byte>(tiles), experts = t.region<i32>(ids),
-                 c = t.region<f32>(std::vector<f32>(size, untouched));
+    const Region experts = t.region<i32>(ids), c = t.region<f32>(std::vector<f32>(size, untouched));
     Op op{.kind = OpKind::moe_gguf_act};
     op.type = find_word(kernel.param("type")), op.act = word("none");
     op.n = s.n, op.k = s.k, op.experts = s.experts, op.slots = s.slots, op.top_k = s.top_k;
-    op.a = address(a.data()), op.c = address(c.data()), op.expert_ids = address(experts.data());
+    op.c = address(c.data()), op.expert_ids = address(experts.data());
+    input.put(op);
     o.put(op);
     if (s.groups)
         op.groups = s.groups;
     launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
-    t.unchanged("a", a, where);
+    input.unchanged(t, where);
     t.unchanged("expert_ids", experts, where);
     o.unchanged(t, where);
     if (o.gated())
         near(t, c, want, where);
     else
         check::same_bits(t, "c", c, want.c, where);
+}
+
+// Rows of f32, on devices whose kernels convert them.
+void check_own_rows(Test &t, const Kernel &kernel) {
+    if (!machine_of(t.modules.device()).target->dot4)
+        return;
+    using check::GgufRows;
+    for (const GgufRows form : {GgufRows::plain, GgufRows::normed}) {
+        check_act(t, kernel,
+                  {.n = 37, .k = 768, .experts = 3, .slots = 5, .top_k = 2, .form = form});
+        check_act(t, kernel,
+                  {.n = 5, .k = 5120, .experts = 2, .slots = 2, .top_k = 1, .form = form});
+        if (!t.checkers)
+            check_act(t, kernel,
+                      {.n = 3, .k = 12288, .experts = 1, .slots = 1, .top_k = 1, .form = form});
+    }
+    check_act(t, kernel,
+              {.n = 5,
+               .k = 512,
+               .experts = 1,
+               .slots = 10,
+               .top_k = 1,
+               .bias = false,
+               .up = false,
+               .hard = true,
+               .form = GgufRows::plain});
 }
 
 } // namespace
@@ -231,6 +256,7 @@ CHECK_FAMILY(gguf_moe_act) {
                .bias = false,
                .up = false,
                .hard = true});
+    check_own_rows(t, kernel);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))

@@ -76,7 +76,7 @@ Results run(Test &t, const Kernel &kernel, const Case &p, const Memory &m, const
     const auto of = [](const Region &region) { return static_cast<const f32 *>(region.data()); };
     launch(t.modules, kernel,
            ops::SsmScan{.n = m.n,
-                        .vector_gate = kernel.number("vector_gate"),
+                        .vector_gate = kernel.number("vector_gate") != 0,
                         .b = p.b,
                         .tokens = p.tokens,
                         .h = p.h,
@@ -116,8 +116,8 @@ bool near(f32 got, f64 want, f64 size, u32 steps) {
     return std::fabs(got - want) <= size * (steps * 64 + 64) * 0x1p-24 + 0x1p-120;
 }
 
-bool check_row(Test &t, const Kernel &kernel, const Case &p, const Memory &m, const Inputs &in,
-               const Results &got, u32 i, u64 row, std::source_location where) {
+bool check_row(Test &t, const Case &p, const Memory &m, const Inputs &in, const Results &got, u32 i,
+               u64 row, std::source_location where) {
     const u64 head = row / p.d, group = head / (p.h / p.groups), gates = in.a.size() / p.h;
     const f32 *first = &in.state[p.row_of(i) * u64{p.h} * p.d * m.n + row * m.n];
     std::vector<f64> state(first, first + m.n), sizes;
@@ -159,7 +159,7 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
     const Results got = run(t, kernel, p, m, in, where);
     for (u32 i = 0; i < p.b; ++i)
         for (u64 row = 0; row < u64{p.h} * p.d; ++row)
-            if (!check_row(t, kernel, p, m, in, got, i, row, where))
+            if (!check_row(t, p, m, in, got, i, row, where))
                 return;
 }
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = {
-    "linear_w4a16": "linear", "permuted_w4a16": "linear", "linear_w4a8": "linear", "linear_gguf": "linear", "linear_gguf_fp8": "linear",
+    "linear_w4a16": "linear", "permuted_w4a16": "linear", "linear_w4a8": "linear", "linear_gguf": "linear", "linear_gguf_fp8": "linear", "gguf_joint": "linear",
     "moe_w4a16": "experts", "permuted_moe_w4a16": "experts", "moe_gguf": "experts", "moe_gguf_act": "experts", "moe_gguf_fp8": "experts",
     "attention": "attention", "attention_masked": "attention", "flash_attention": "attention",
 }  # fmt: skip  others have no row
 WEIGHTS = {"permuted_w4a16": "W4A16, act-order", "permuted_moe_w4a16": "W4A16, act-order"}
 ACTIVATIONS = {
-    "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32", "moe_gguf_act": "f32", "moe_gguf_fp8": "fp8",
+    "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "gguf_joint": "f32", "moe_gguf": "f32", "moe_gguf_act": "f32", "moe_gguf_fp8": "fp8",
     "attention_masked": "f32", "flash_attention": "f32",
 }  # fmt: skip  others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
@@ -63,6 +63,8 @@ def rows(family: str, op: str, kernels: list[dict]) -> str:
     if OPERATIONS[op] == "experts":
         sizes = exact or values(kernels, "bm")
         return "single slots" if sizes == [1] else "blocks of " + ", ".join(map(str, sizes))
+    if exact == [1]:
+        return "1"
     if exact:
         whole = exact == list(range(1, exact[-1] + 1))
         return f"1 to {exact[-1]}" if whole else ", ".join(map(str, exact))

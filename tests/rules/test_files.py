@@ -24,6 +24,10 @@ GENERATED = re.compile(
     r"|\.(hsaco|o|so|a|pyc|gch)$"
     r"|(^|/)(kernels\.inc|manifest\.json|compile_commands\.json|CMakeCache\.txt)$"
 )
+TOP_LEVEL = {
+    ".ci", ".clang-format", ".gitignore", "asm", "bench", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "gen", "host", "isa_notes", "LICENSE",
+    "README.md", "setup.sh", "tests",
+}  # fmt: skip
 # Spelled in parts, so that this file does not match itself.
 MACHINE = re.compile(
     r"(?<![\w.$})-])/(?:" + "|".join(["work", "root", "home", "Users"]) + r")/"
@@ -33,6 +37,10 @@ MACHINE = re.compile(
 
 def is_source(path: Path) -> bool:
     return path.suffix in SOURCES or path.name in SOURCE_NAMES
+
+
+def out_of_place(paths: list[Path]) -> list[str]:
+    return sorted({path.parts[0] for path in paths} - TOP_LEVEL)
 
 
 def unlicensed(root: Path, paths: list[Path]) -> list[str]:
@@ -64,6 +72,9 @@ class Files(unittest.TestCase):
     def test_sources_name_the_licence(self) -> None:
         self.assertEqual(unlicensed(ROOT, tracked()), [])
 
+    def test_the_top_level_is_fixed(self) -> None:
+        self.assertEqual(out_of_place(tracked()), [])
+
     def test_nothing_generated_is_tracked(self) -> None:
         self.assertEqual([str(path) for path in tracked() if GENERATED.search(str(path))], [])
 
@@ -92,6 +103,9 @@ class TheRulesThemselves(unittest.TestCase):
         for name in ("a.cpp", "a.s.j2", "a.py", "CMakeLists.txt", "run"):
             self.assertEqual(unlicensed(self.root, self.write(name, "int x;\n")), [name])
         self.assertEqual(unlicensed(self.root, self.write("run", f"#!/bin/sh\n# {LICENCE}\n")), [])
+
+    def test_top_level(self) -> None:
+        self.assertEqual(out_of_place([Path("notes.txt"), Path("asm/lib/abi.j2"), Path("scratch/a.cpp")]), ["notes.txt", "scratch"])
 
     def test_generated(self) -> None:
         for name in ("build/a.txt", "build-asan/x", "asm/x.hsaco", "kernels.inc", "gen/__pycache__/x"):

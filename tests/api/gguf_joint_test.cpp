@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Results of nw_gguf_joint_linear, plain and behind a norm; two matrices; refusals.
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "api/gguf_product.h"
+
+using namespace api_test;
+
+namespace {
+
+constexpr u32 k = 1024, widths[] = {70, 33, 5};
+constexpr f32 eps = 1e-6f;
+
+template <class T> std::vector<u8> bytes_of(const std::vector<T> &from) {
+    std::vector<u8> out(from.size() * sizeof(T));
+    std::memcpy(out.data(), from.data(), out.size());
+    return out;
+}
+
+std::vector<f32> normal(u64 count, f32 scale, Rng rng) {
+    std::vector<f32> out(count);
+    for (f32 &v : out)
+        v = scale * rng.normal();
+    return out;
+}
+
+struct Matrix {
+    Matrix(int type, u32 n, u64 seed)
+        : blocks(gguf_weights(type, n, k, Rng(seed))), values(normal(n, 1, Rng(seed + 1))),
+          w(blocks), bias(bytes_of(values)), c(u64{4} * n) {}
+
+    std::vector<u8> blocks;
+    std::vector<f32> values;
+    Memory w, bias, c;
+};
+
+struct Layer {
+    explicit Layer(int of)
+        : type(of), x_(normal(k, 3, Rng(3))), norm_(normal(k, 1, Rng(4))), x(bytes_of(x_)),
+          norm(bytes_of(norm_)), all{{of, widths[0], 10},
+                                     {of, widths[1], 20},
+                                     {of, widths[2], 30}} {}
+
+    nw_gguf_joint arguments(bool normed) const {
+        nw_gguf_joint p = NW_GGUF_JOINT_INIT;
+        p.type = type, p.k = k, p.n = widths[0], p.n2 = widths[1], p.n3 = widths[2];
+        p.x = x.data, p.eps = eps;
+        if (normed)
+            p.norm = static_cast<const float *>(norm.data);
+        const auto put = [](const Matrix &m, const void *&w, const float *&bias, float *&c) {
+            w = m.w.data, bias = static_cast<const float *>(m.bias.data);
+            c = static_cast<float *>(m.c.data);
+        };
+        put(all[0], p.w, p.bias, p.c);
+        put(all[1], p.w2, p.bias2, p.c2);
+        put(all[2], p.w3, p.bias3, p.c3);
+        return p;
+    }
+    std::vector<f32> row(bool normed) const {
+        if (!normed)
+            return x_;
+        f64 sum = 0;
+        for (const f32 v : x_)
+            sum += f64{v} * v;
+        std::vector<f32> out(k);
+        for (u32 i = 0; i < k; ++i)
+            out[i] = static_cast<f32>(x_[i] / std::sqrt(sum / k + f64{eps}) * norm_[i]);
+        return out;
+    }
+    std::string difference(bool normed, u32 matrices) const {
+        const std::vector<f32> y = row(normed);
+        for (u32 m = 0; m < matrices; ++m) {
+            std::vector<f32> got(widths[m]);
+            HIP_OK(hipMemcpy(got.data(), all[m].c.data, all[m].c.size, hipMemcpyDeviceToHost));
+            const u64 bytes = nw_gguf_row_bytes(type, k);
+            for (u32 i = 0; i < widths[m]; ++i) {
+                const GgufSum want =
+                    gguf_sum(type, y.data(), std::span(all[m].blocks).subspan(i * bytes, bytes), k);
+                const f64 exact = want.exact + all[m].values[i];
+                if (!(std::fabs(got[i] - exact) < want.bound + std::fabs(exact) * 0x1p-20))
+                    return fmt::format("matrix {}, c[{}] is {}, {} is exact, the bound {}", m, i,
+                                       got[i], exact, want.bound);
+            }
+        }
+        return {};
+    }
+
+    const int type;
+
+private:
+    std::vector<f32> x_, norm_;
+
+public:
+    const Memory x, norm;
+    const Matrix all[3];
+};
+
+u64 workspace_of(nw_context *context, const nw_gguf_joint &p) {
+    uint64_t bytes = 0;
+    NW_DONE(nw_gguf_joint_workspace_size(context, &p, &bytes));
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("gguf joint: three matrices and two, plain and behind a norm") {
+    const Context context;
+    const Stream stream;
+    for (const int type : {NW_GGUF_Q4_K, NW_GGUF_Q8_0, NW_GGUF_Q6_K})
+        for (const bool normed : {false, true})
+            for (const u32 matrices : {3u, 2u}) {
+                CAPTURE(fmt::format("type {} normed {} matrices {}", type, normed, matrices));
+                const Layer layer(type);
+                nw_gguf_joint p = layer.arguments(normed);
+                if (matrices == 2)
+                    p.n3 = 0, p.w3 = nullptr, p.bias3 = nullptr, p.c3 = nullptr;
+                const Workspace workspace(workspace_of(context, p));
+                p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+                NW_DONE(nw_gguf_joint_prepare(context, &p));
+                NW_DONE(nw_gguf_joint_linear(context, &p, stream));
+                HIP_OK(hipStreamSynchronize(stream));
+                CHECK_EQ(layer.difference(normed, matrices), "");
+            }
+}
+
+TEST_CASE("gguf joint: what is refused, with its value and the rule") {
+    const Context context;
+    const Layer layer(NW_GGUF_Q4_K);
+    const Workspace workspace(workspace_of(context, layer.arguments(false)));
+    const auto refused = [&](auto breaks, const char *says) {
+        nw_gguf_joint p = layer.arguments(false);
+        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+        breaks(p);
+        CHECK_EQ(nw_gguf_joint_linear(context, &p, nullptr), NW_INVALID_ARGUMENT);
+        CHECK(std::string(nw_last_error()).find(says) != std::string::npos);
+        CAPTURE(std::string(nw_last_error()));
+    };
+    refused([](nw_gguf_joint &p) { p.n3 = 0; }, "w3");
+    refused([](nw_gguf_joint &p) { p.x = nullptr; }, "x and a are null");
+    refused([](nw_gguf_joint &p) { p.k = 1000; }, "k = 1000");
+    refused([](nw_gguf_joint &p) { p.c2 = p.c; }, "c2");
+    refused([](nw_gguf_joint &p) { p.eps = -1, p.norm = p.bias; }, "eps");
+    // A row that LDS has no room for takes a launch, which does not normalize.
+    constexpr u32 long_row = 1 << 16;
+    const Memory x(u64{4} * long_row),
+        w(widths[0] * u64{nw_gguf_row_bytes(NW_GGUF_Q4_K, long_row)});
+    nw_gguf_joint p = layer.arguments(false);
+    p.k = long_row, p.x = x.data, p.w = p.w2 = p.w3 = w.data;
+    const Workspace larger(workspace_of(context, p));
+    p.workspace = larger.data, p.workspace_bytes = larger.size;
+    p.norm = static_cast<const float *>(x.data);
+    CHECK_EQ(nw_gguf_joint_linear(context, &p, nullptr), NW_UNSUPPORTED);
+    p.norm = nullptr;
+    NW_DONE(nw_gguf_joint_linear(context, &p, nullptr));
+    HIP_OK(hipDeviceSynchronize());
+}
