@@ -3,6 +3,7 @@
 // order. Memory of nodes is ggml's allocator's, so it is reused as in llama.cpp.
 #pragma once
 #include <ggml-alloc.h>
+#include <ggml-backend-impl.h>
 #include <ggml-backend.h>
 #include <ggml-cpp.h>
 #include <ggml.h>
@@ -32,6 +33,21 @@ constexpr Sizes models[] = {
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, true},
 };
 
+// As ggml's scheduler does it before memory is allocated; what it passes differs by version.
+inline void keep_none(void *, ggml_tensor *, ggml_tensor *) {}
+template <class Params>
+void put_in_order(ggml_backend_t backend, ggml_cgraph *graph,
+                  void (*optimize)(ggml_backend_t, ggml_cgraph *, Params *)) {
+    Params none{keep_none, nullptr};
+    if (optimize)
+        optimize(backend, graph, &none);
+}
+inline void put_in_order(ggml_backend_t backend, ggml_cgraph *graph,
+                         void (*optimize)(ggml_backend_t, ggml_cgraph *)) {
+    if (optimize)
+        optimize(backend, graph);
+}
+
 class Decoder {
 public:
     static constexpr int64_t cells = 512;
@@ -54,6 +70,7 @@ public:
             y = by(s.width, s.vocabulary, norm(y, s.width), GGML_TYPE_Q6_K);
         ggml_set_output(y);
         ggml_build_forward_expand(graph, y);
+        put_in_order(backend, graph, backend->iface.graph_optimize);
         ggml_backend_buffer_type_t const type = ggml_backend_get_default_buffer_type(backend);
         memory_.reset(ggml_backend_alloc_ctx_tensors(weights_.get(), backend));
         ggml_backend_buffer_set_usage(memory_.get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);

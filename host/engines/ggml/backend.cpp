@@ -11,6 +11,7 @@
 #include "engines/ggml/hip_calls.h"
 #include "engines/ggml/node.h"
 #include "engines/ggml/ops.h"
+#include "engines/ggml/order.h"
 #include "engines/ggml/replay.h"
 
 namespace nw::engine {
@@ -174,6 +175,7 @@ ggml_status prepare(Backend &own, const ggml_cgraph *graph) {
 // Queues the graph's nodes. False, and logs, if one can't be.
 bool queue_nodes(Queue &own, const ggml_cgraph *graph) {
     own.converted.forget();
+    own.done.clear();
     std::string why;
     for (int i = 0; i < graph->n_nodes;) {
         const int queued = queue_from(own, graph, i, why);
@@ -218,6 +220,17 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
     return GGML_STATUS_SUCCESS;
 }
 
+template <class... More>
+constexpr void set_order(void (*&member)(ggml_backend_t, ggml_cgraph *, More...)) {
+    member = [](ggml_backend_t, ggml_cgraph *graph, More...) { gather_products(graph); };
+}
+// Its parameters differ from version to version of ggml; old ones have no such member.
+template <class Face>
+constexpr auto set_order(Face &face, int) -> decltype((void)face.graph_optimize) {
+    set_order(face.graph_optimize);
+}
+template <class Face> constexpr void set_order(Face &, long) {}
+
 constexpr ggml_backend_i backend_face() {
     ggml_backend_i face{};
     face.get_name = get_name;
@@ -233,6 +246,7 @@ constexpr ggml_backend_i backend_face() {
         queue_wait(of(backend).queue, event);
     };
     face.graph_compute = compute;
+    set_order(face, 0);
     return face;
 }
 

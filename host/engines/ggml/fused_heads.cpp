@@ -7,6 +7,7 @@
 
 #include "engines/ggml/fusion.h"
 #include "engines/ggml/maps.h"
+#include "engines/ggml/moves.h"
 #include "engines/ggml/ops.h"
 #include "engines/ggml/rope.h"
 
@@ -181,21 +182,6 @@ bool are_values(const Tokens &p) {
            x->ne[1] == p.k.rope->ne[2] && x->ne[2] * x->ne[3] == 1 && ids->ne[0] == x->ne[1] &&
            ggml_nrows(ids) == 1 && ids->type == k->src[1]->type && p.v->type == GGML_TYPE_F16 &&
            k->type == GGML_TYPE_F16 && ggml_are_same_shape(p.v, k) && has_dense_rows(p.v);
-}
-
-bool overlap(const ggml_tensor *a, const ggml_tensor *b) {
-    const char *const x = static_cast<const char *>(a->data), *const y = static_cast<const char *>(
-                                                                  b->data);
-    return x < y + ggml_nbytes(b) && y < x + ggml_nbytes(a);
-}
-
-// Whether the node may run before one that was queued before it, which reads and writes these.
-bool may_precede(const ggml_tensor *node, std::initializer_list<const ggml_tensor *> reads,
-                 const ggml_tensor *written) {
-    const auto writes = [&](const ggml_tensor *t) { return t && overlap(node, t); };
-    const auto is_read = [&](const ggml_tensor *t) { return t && overlap(t, written); };
-    return !writes(written) && std::none_of(reads.begin(), reads.end(), writes) &&
-           std::none_of(std::begin(node->src), std::end(node->src), is_read);
 }
 
 // Whether all between the chains may run before them. Memory is reused: a product may write where

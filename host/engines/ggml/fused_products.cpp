@@ -5,22 +5,14 @@
 
 #include "engines/ggml/fusion.h"
 #include "engines/ggml/maps.h"
-#include "engines/ggml/product.h"
+#include "engines/ggml/moves.h"
+#include "engines/ggml/one_row.h"
 
 namespace nw::engine {
 
 namespace {
 
 bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
-
-// Whether it is of one token, and of weights whose experts and rows the call expresses.
-bool is_of_one_token(const ggml_tensor *product) {
-    const ggml_tensor *const w = product->src[0], *const x = product->src[1];
-    return has_blocks(product) && ggml_is_contiguous(w) && w->ne[3] == 1 && is_f32(x) &&
-           ggml_is_contiguous(x) && is_f32(product) && ggml_is_contiguous(product) &&
-           (is_moe(product) ? x->ne[2] * x->ne[3] == 1 && x->ne[1] == 1
-                            : ggml_nrows(x) == 1 && w->ne[2] == 1);
-}
 
 // The product without its addend and activation.
 nw_gguf_moe_act operand_of(Queue &queue, const ggml_tensor *product) {
@@ -31,7 +23,8 @@ nw_gguf_moe_act operand_of(Queue &queue, const ggml_tensor *product) {
     out.experts = size(w, 2), out.slots = 1, out.top_k = 1;
     out.expert_ids = queue.converted.zero();
     if (is_moe(product)) {
-        out.slots = out.top_k = size(product->src[2], 0);
+        out.slots = size(product->src[2], 0);
+        out.top_k = x->ne[1] == 1 ? out.slots : 1;
         out.expert_ids = static_cast<const int32_t *>(product->src[2]->data);
     }
     out.w = w->data, out.c = product->data;
@@ -43,6 +36,11 @@ nw_gguf_moe_act operand_of(Queue &queue, const ggml_tensor *product) {
     out.bias_expert = sizeof(float) * out.n;
     out.workspace = queue.workspace, out.workspace_bytes = queue.workspace_bytes;
     return out;
+}
+
+// Whether the launch reads x itself, where it writes the result: other workgroups still read it.
+bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c) {
+    return !operand.a && overlap(x, c);
 }
 
 int launched(Queue &queue, const nw_gguf_moe_act &operand, int nodes) {
@@ -68,13 +66,13 @@ int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
         return 0;
     nw_gguf_moe_act operand = operand_of(queue, product);
     operand.bias = static_cast<const float *>(addend->data), operand.c = sum->data;
-    return launched(queue, operand, 2);
+    return writes_its_row(operand, product->src[1], sum) ? 0 : launched(queue, operand, 2);
 }
 
-int fuse_glu(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_op op = graph->nodes[first]->op;
-    if (!ggml_can_fuse_subgraph(graph, first, {op, op, GGML_OP_GLU}, {first + 2}))
-        return 0;
+namespace {
+
+// Gate, up and glu from node `first` on; behind a norm, if there is one.
+int fuse_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRow &normed) {
     const ggml_tensor *const glu = graph->nodes[first + 2];
     const ggml_tensor *const gate = glu->src[0], *const up = glu->src[1];
     const ggml_tensor *const one = graph->nodes[first], *const other = graph->nodes[first + 1];
@@ -86,7 +84,42 @@ int fuse_glu(Queue &queue, const ggml_cgraph *graph, int first) {
     nw_gguf_moe_act operand = operand_of(queue, gate);
     operand.act = NW_ACT_SILU;
     operand.w_up = up->src[0]->data, operand.c = glu->data;
-    return launched(queue, operand, 3);
+    if (!normed)
+        return writes_its_row(operand, gate->src[1], glu) ? 0 : launched(queue, operand, 3);
+    if (gate->src[1] != normed.product || overlap(normed.x(), glu))
+        return 0;
+    operand.a = nullptr, operand.x = normed.x()->data;
+    operand.norm = normed.weights(), operand.eps = normed.eps();
+    return launched(queue, operand, 5);
+}
+
+} // namespace
+
+// A product alone, whose row no norm converted: the launch for the conversion is saved.
+int fuse_conversion(Queue &queue, const ggml_cgraph *graph, int first) {
+    const ggml_tensor *const product = graph->nodes[first];
+    if (!is_of_one_token(product))
+        return 0;
+    const nw_gguf_moe_act operand = operand_of(queue, product);
+    if (operand.a || overlap(product->src[1], product))
+        return 0;
+    return launched(queue, operand, 1);
+}
+
+int fuse_glu(Queue &queue, const ggml_cgraph *graph, int first) {
+    const ggml_op op = graph->nodes[first]->op;
+    if (!ggml_can_fuse_subgraph(graph, first, {op, op, GGML_OP_GLU}, {first + 2}))
+        return 0;
+    return fuse_gated(queue, graph, first, {});
+}
+
+int fuse_normed_glu(Queue &queue, const ggml_cgraph *graph, int first) {
+    const NormedRow normed = normed_row(graph, first, 2);
+    if (!normed ||
+        !ggml_can_fuse_subgraph(graph, first + 2, {GGML_OP_MUL_MAT, GGML_OP_MUL_MAT, GGML_OP_GLU},
+                                {first + 4}))
+        return 0;
+    return fuse_gated(queue, graph, first + 2, normed);
 }
 
 } // namespace nw::engine

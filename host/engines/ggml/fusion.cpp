@@ -25,11 +25,21 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {GGML_OP_RMS_NORM, "cache", fuse_cache},  {GGML_OP_ROPE, "cache", fuse_cache},
-    {GGML_OP_RMS_NORM, "heads", fuse_heads},  {GGML_OP_ROPE, "heads", fuse_heads},
-    {GGML_OP_RMS_NORM, "norm", fuse_norm},    {GGML_OP_MUL_MAT, "glu", fuse_glu},
-    {GGML_OP_MUL_MAT, "addend", fuse_addend}, {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
-    {GGML_OP_SOFT_MAX, "route", fuse_route},  {GGML_OP_MUL, "experts", fuse_experts},
+    {GGML_OP_RMS_NORM, "cache", fuse_cache},
+    {GGML_OP_ROPE, "cache", fuse_cache},
+    {GGML_OP_RMS_NORM, "heads", fuse_heads},
+    {GGML_OP_ROPE, "heads", fuse_heads},
+    {GGML_OP_RMS_NORM, "folded", fuse_normed_glu},
+    {GGML_OP_RMS_NORM, "folded", fuse_normed_joint},
+    {GGML_OP_RMS_NORM, "norm", fuse_norm},
+    {GGML_OP_MUL_MAT, "glu", fuse_glu},
+    {GGML_OP_MUL_MAT, "joint", fuse_joint},
+    {GGML_OP_MUL_MAT, "addend", fuse_addend},
+    {GGML_OP_MUL_MAT, "conversion", fuse_conversion},
+    {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
+    {GGML_OP_MUL_MAT_ID, "conversion", fuse_conversion},
+    {GGML_OP_SOFT_MAX, "route", fuse_route},
+    {GGML_OP_MUL, "experts", fuse_experts},
 };
 
 // Other names: the int8 rows of a norm, and the graph as a whole (replay.cpp).
@@ -54,8 +64,8 @@ const std::set<std::string> &unfused() {
             if (name == "all" || is_name(name))
                 out.insert(name);
             else
-                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, norm, q8, "
-                          "glu, addend, route, experts or graph",
+                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, folded, "
+                          "norm, q8, glu, joint, addend, conversion, route, experts or graph",
                           asked, name.c_str());
             at = end + 1;
         }
@@ -125,7 +135,7 @@ int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
 
 int queue_from(Queue &queue, const ggml_cgraph *graph, int first, std::string &why) {
     const ggml_tensor *const node = graph->nodes[first];
-    if (computes_nothing(node))
+    if (computes_nothing(node) || queue.done.erase(node))
         return 1;
     queue.converted.written(node);
     const bool *const on = switches();

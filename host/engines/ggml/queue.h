@@ -18,6 +18,7 @@ struct Queue {
     hip::Staging<HipCalls> staging{hip()};
     Turns turns{};
     Converted converted{};
+    std::set<const ggml_tensor *> done{};    // nodes of the graph that an earlier launch computed
     std::set<const void *> refused_caches{}; // of values, which nw_qkv_heads refused to write
     hipEvent_t passed = nullptr;             // recorded after copies for other queues
     // For recorded graphs (replay.h): the nodes that were queued last have read memory on the host;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "engines/ggml/one_row.h"
+
+#include <ggml-impl.h>
+
+#include "engines/ggml/maps.h"
+#include "engines/ggml/product.h"
+
+namespace nw::engine {
+
+bool is_of_one_token(const ggml_tensor *product) {
+    const ggml_tensor *const w = product->src[0], *const x = product->src[1];
+    const bool moe = product->op == GGML_OP_MUL_MAT_ID;
+    return has_blocks(product) && ggml_is_contiguous(w) && w->ne[3] == 1 && is_f32(x) &&
+           ggml_is_contiguous(x) && is_f32(product) && ggml_is_contiguous(product) &&
+           (moe ? x->ne[2] * x->ne[3] == 1 && (x->ne[1] == 1 || x->ne[1] == product->src[2]->ne[0])
+                : ggml_nrows(x) == 1 && w->ne[2] == 1);
+}
+
+const float *NormedRow::weights() const {
+    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
+    return static_cast<const float *>(w->data);
+}
+
+float NormedRow::eps() const { return parameter<float>(norm, 0); }
+
+NormedRow normed_row(const ggml_cgraph *graph, int first, int uses) {
+    if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}) ||
+        !ggml_node_has_n_uses(graph, first + 1, uses))
+        return {};
+    const ggml_tensor *const norm = graph->nodes[first], *const product = graph->nodes[first + 1];
+    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
+    const bool fits = is_f32(norm->src[0]) && is_f32(norm) && is_f32(product) && is_f32(w) &&
+                      ggml_nrows(norm) == 1 && ggml_nelements(w) == norm->ne[0] &&
+                      ggml_is_contiguous(norm->src[0]) && ggml_is_contiguous(w) &&
+                      ggml_are_same_shape(norm, product);
+    return fits ? NormedRow{norm, product} : NormedRow{};
+}
+
+} // namespace nw::engine

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Products of one row, as the fused ones take them.
+#pragma once
+#include "engines/ggml/queue.h"
+
+struct ggml_cgraph;
+
+namespace nw::engine {
+
+// Whether it is of one token, and of weights whose experts and rows the calls express.
+bool is_of_one_token(const ggml_tensor *product);
+
+// A norm in front of products: x divided by its root mean square, times weights.
+struct NormedRow {
+    const ggml_tensor *norm = nullptr, *product = nullptr;
+
+    explicit operator bool() const { return norm; }
+    const ggml_tensor *x() const { return norm->src[0]; }
+    const float *weights() const;
+    float eps() const;
+};
+
+// The norm of one row at these two nodes, which `uses` nodes read and no others; none if it is not
+// one.
+NormedRow normed_row(const ggml_cgraph *, int first, int uses);
+
+} // namespace nw::engine
