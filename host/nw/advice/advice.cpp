@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nw/advice/candidates.h"
+#include "nw/inspect/text.h"
 #include "sim/timing/limiter.h"
 
 namespace nw::cli {
@@ -75,6 +76,16 @@ std::string Advice::text() const {
     if (!where.empty())
         out += fmt::format("{} {}", where.front().place, where.front().text);
     return out + fmt::format(" [{}]", note);
+}
+
+std::vector<std::string> Advised::lines(u64 columns) const {
+    if (list.empty())
+        return wrapped(otherwise, columns);
+    std::vector<std::string> out;
+    for (const Advice &a : list)
+        for (std::string &line : wrapped(a.text(), columns))
+            out.push_back(std::move(line));
+    return out;
 }
 
 Advised advise(const Launch &launch, const Result &r) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What to change in a kernel next: the changes under which the same launch is modelled to be
+// The changes of a kernel under which the same launch is modelled to be
 // faster, with their gain and where in the code.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -31,6 +31,8 @@ struct Advice {
 struct Advised {
     std::vector<Advice> list; // largest gain first
     std::string otherwise;    // if the list is empty: what bounds the launch, or why it isn't known
+
+    std::vector<std::string> lines(u64 columns) const;
 };
 
 inline constexpr size_t most_advice = 3;
@@ -38,7 +40,7 @@ inline constexpr f64 least_gain = 0.02;
 // Launches that time more instructions are replayed if one asks for it: about a second each.
 inline constexpr u64 advised_insts = 8'000'000;
 
-// Of the launch's last run, whose options must have kept it.
+// Advice for the launch's last run, whose options must have kept it.
 Advised advise(const Launch &, const sim::timing::Result &);
 
 nlohmann::ordered_json to_json(const Advised &);

@@ -94,10 +94,8 @@ void print_summary(const Launch &launch, const sim::timing::Result &r, const Ann
 
 void print_advice(const Advised &advised) {
     fmt::print("\nWhat to change next (sim):\n");
-    if (advised.list.empty())
-        fmt::print("  {}\n", advised.otherwise);
-    for (const Advice &a : advised.list)
-        fmt::print("  {}\n", a.text());
+    for (const std::string &line : advised.lines(98))
+        fmt::print("  {}\n", line);
 }
 
 void print_text(const Launch &launch, const sim::timing::Result &r, const Annotation &a,

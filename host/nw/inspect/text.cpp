@@ -56,17 +56,23 @@ void print_clipped(const std::string &line) {
                line.size() > columns ? "..." : "");
 }
 
-void print_wrapped(const std::string &line) {
-    constexpr u64 columns = 100;
+std::vector<std::string> wrapped(const std::string &line, u64 columns) {
+    std::vector<std::string> out;
     std::string rest = line;
     while (rest.size() > columns) {
         const size_t space = rest.rfind(' ', columns);
         if (space == rest.npos || space <= 2) // one word
             break;
-        fmt::print("{}\n", rest.substr(0, space));
+        out.push_back(rest.substr(0, space));
         rest = "  " + rest.substr(space + 1);
     }
-    fmt::print("{}\n", rest);
+    out.push_back(rest);
+    return out;
+}
+
+void print_wrapped(const std::string &line) {
+    for (const std::string &part : wrapped(line, 100))
+        fmt::print("{}\n", part);
 }
 
 void Lines::add(const std::string &left, const std::string &name) {

@@ -15,8 +15,9 @@ std::string count_text(u64 count, const char *thing); // 1 file, 2 files
 
 void print_heading(const std::string &text);
 void print_clipped(const std::string &line); // to 100 columns: metadata may be a whole template
-void print_wrapped(
-    const std::string &line); // at spaces, to 100 columns; continued lines are indented
+// The line divided at spaces; continued lines are indented.
+std::vector<std::string> wrapped(const std::string &line, u64 columns);
+void print_wrapped(const std::string &line); // to 100 columns
 
 // Merges lines that differ only in numbers, in order of first appearance.
 class Lines {

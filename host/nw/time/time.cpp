@@ -184,11 +184,9 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
 }
 
 void print_advice(const Advised &advised) {
-    if (advised.list.empty())
-        row("next", advised.otherwise);
     std::string_view name = "next";
-    for (const Advice &a : advised.list) {
-        row(name, a.text());
+    for (const std::string &line : advised.lines(86)) { // behind the name, within 100 columns
+        row(name, line);
         name = "";
     }
 }

@@ -26,9 +26,10 @@ struct WhatIf {
     bool coalesced = false;         // vector accesses have the fewest sectors for their bytes
     bool whole_generations = false; // without the workgroups that don't fill the part at the end
 };
-inline const WhatIf unchanged;
+inline const WhatIf &unchanged =
+    *new WhatIf; // never destroyed: the library has no destructors at exit
 
-// What an instruction accessed, of all recorded waves.
+// The accesses of an instruction, by all recorded waves.
 struct Footprint {
     u64 phases = 0, conflicts = 0;      // of LDS
     u64 sectors = 0, least_sectors = 0; // of global memory; the fewest that its bytes could be in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What recorded waves access, by instruction, and the same with fewer sectors.
+// The accesses of recorded waves, by instruction, and the same with fewer sectors.
 #pragma once
 #include "sim/timing/core/op_facts.h"
 #include "sim/timing/what_if.h"
