@@ -26,7 +26,7 @@ struct Chain {
 
     const ggml_tensor *x() const { return (norm ? norm : rope)->src[0]; }
     const float *w() const { return norm ? static_cast<const float *>(weights()->data) : nullptr; }
-    const ggml_tensor *weights() const { return product->src[product->src[0] == norm ? 1 : 0]; }
+    const ggml_tensor *weights() const { return operand_beside(product, norm); }
 };
 
 // Whether all that the node gives is read by the next one alone.
@@ -184,8 +184,7 @@ bool are_values(const Tokens &p) {
            k->type == GGML_TYPE_F16 && ggml_are_same_shape(p.v, k) && has_dense_rows(p.v);
 }
 
-// Whether all between the chains may run before them. Memory is reused: a product may write where
-// a chain has read, and read what it has written.
+// Whether all nodes between the chains may run before them (moves.h).
 bool may_be_late(const ggml_cgraph *graph, const Tokens &p) {
     const auto weights = [](const Chain &chain) { return chain.norm ? chain.weights() : nullptr; };
     const ggml_tensor *const pos = p.q.rope->src[1];

@@ -22,8 +22,7 @@ struct Member {
 
     const ggml_tensor *result() const { return sum ? sum : product; }
     const float *bias() const {
-        return sum ? static_cast<const float *>(sum->src[sum->src[0] == product ? 1 : 0]->data)
-                   : nullptr;
+        return sum ? static_cast<const float *>(operand_beside(sum, product)->data) : nullptr;
     }
 };
 
@@ -35,7 +34,7 @@ const ggml_tensor *bias_behind(const ggml_cgraph *graph, int at) {
     if (!ggml_can_fuse(graph, at, {GGML_OP_MUL_MAT, GGML_OP_ADD}))
         return nullptr;
     const ggml_tensor *const product = graph->nodes[at], *const sum = graph->nodes[at + 1];
-    const ggml_tensor *const bias = sum->src[sum->src[0] == product ? 1 : 0];
+    const ggml_tensor *const bias = operand_beside(sum, product);
     const bool fits = is_f32(bias) && ggml_is_contiguous(bias) && is_f32(sum) &&
                       ggml_are_same_shape(bias, sum) && ggml_is_contiguous(sum);
     return fits ? sum : nullptr;
@@ -104,18 +103,18 @@ nw_gguf_joint operand_of(const std::vector<Member> &members) {
     return out;
 }
 
-// Queues them; those behind `next` are passed over when their turn comes. False if the library
-// refuses.
+// Queues them; the nodes behind the first product are passed over when their turn comes. False if
+// the library refuses.
 bool launch_joint(Queue &queue, nw_gguf_joint &operand, const std::vector<Member> &members) {
     operand.workspace = queue.workspace, operand.workspace_bytes = queue.workspace_bytes;
     if (nw_gguf_joint_linear(queue.device.context.get(), &operand, queue.stream) != NW_OK)
         return false;
     for (const Member &m : members) {
-        queue.done.insert(m.product);
+        if (&m != &members[0])
+            queue.done.insert(m.product);
         if (m.sum)
             queue.done.insert(m.sum);
     }
-    queue.done.erase(members[0].product);
     return true;
 }
 

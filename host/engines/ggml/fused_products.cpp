@@ -60,7 +60,7 @@ int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
     if (!ggml_can_fuse(graph, first, {GGML_OP_MUL_MAT, GGML_OP_ADD}) || !is_of_one_token(product))
         return 0;
     const ggml_tensor *const sum = graph->nodes[first + 1];
-    const ggml_tensor *const addend = sum->src[sum->src[0] == product ? 1 : 0];
+    const ggml_tensor *const addend = operand_beside(sum, product);
     if (!is_f32(addend) || !ggml_is_contiguous(addend) || !ggml_are_same_shape(addend, sum) ||
         !is_f32(sum) || !ggml_is_contiguous(sum))
         return 0;

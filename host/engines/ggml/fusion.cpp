@@ -115,7 +115,7 @@ int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
     if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}))
         return 0;
     const ggml_tensor *const norm = graph->nodes[first], *const product = graph->nodes[first + 1];
-    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
+    const ggml_tensor *const w = operand_beside(product, norm);
     nw_norm operand;
     if (!is_f32(w) || !ggml_is_contiguous(w) || ggml_nelements(w) != norm->ne[0] ||
         w->ne[0] != norm->ne[0] || map_rms_norm(norm, allocated, operand))

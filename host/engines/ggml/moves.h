@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether nodes may run in another order. ggml reuses memory: a node may write where an earlier
-// one has read, and read what it has written.
+// Whether nodes may run in another order. ggml reuses memory: a node may overwrite an operand of an
+// earlier node, or read its result.
 #pragma once
 #include <initializer_list>
 

@@ -52,6 +52,11 @@ inline bool has_weights(const ggml_tensor *t) {
     return buffer && ggml_backend_buffer_get_usage(buffer) == GGML_BACKEND_BUFFER_USAGE_WEIGHTS;
 }
 
+// The other operand of a node with two.
+inline const ggml_tensor *operand_beside(const ggml_tensor *node, const ggml_tensor *one) {
+    return node->src[node->src[0] == one ? 1 : 0];
+}
+
 inline bool is_f32(const ggml_tensor *t) { return t->type == GGML_TYPE_F32; }
 
 } // namespace nw::engine

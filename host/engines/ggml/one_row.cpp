@@ -18,8 +18,7 @@ bool is_of_one_token(const ggml_tensor *product) {
 }
 
 const float *NormedRow::weights() const {
-    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
-    return static_cast<const float *>(w->data);
+    return static_cast<const float *>(operand_beside(product, norm)->data);
 }
 
 float NormedRow::eps() const { return parameter<float>(norm, 0); }
@@ -29,7 +28,7 @@ NormedRow normed_row(const ggml_cgraph *graph, int first, int uses) {
         !ggml_node_has_n_uses(graph, first + 1, uses))
         return {};
     const ggml_tensor *const norm = graph->nodes[first], *const product = graph->nodes[first + 1];
-    const ggml_tensor *const w = product->src[product->src[0] == norm ? 1 : 0];
+    const ggml_tensor *const w = operand_beside(product, norm);
     const bool fits = is_f32(norm->src[0]) && is_f32(norm) && is_f32(product) && is_f32(w) &&
                       ggml_nrows(norm) == 1 && ggml_nelements(w) == norm->ne[0] &&
                       ggml_is_contiguous(norm->src[0]) && ggml_is_contiguous(w) &&

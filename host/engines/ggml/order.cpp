@@ -20,7 +20,7 @@ int nodes_of(const ggml_cgraph *graph, int product) {
     if (!ggml_can_fuse(graph, product, {GGML_OP_MUL_MAT, GGML_OP_ADD}))
         return 1;
     const ggml_tensor *const sum = graph->nodes[product + 1];
-    const ggml_tensor *const other = sum->src[sum->src[0] == graph->nodes[product] ? 1 : 0];
+    const ggml_tensor *const other = operand_beside(sum, graph->nodes[product]);
     return is_given(other) ? 2 : 1;
 }
 
