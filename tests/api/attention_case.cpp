@@ -17,12 +17,6 @@ namespace {
 
 constexpr u8 unwritten = 0xff; // NaN of every type
 
-std::vector<u8> bytes_of(const std::vector<u16> &words) {
-    std::vector<u8> out(2 * words.size());
-    std::memcpy(out.data(), words.data(), out.size());
-    return out;
-}
-
 // Tokens of a block have `shared` of a vector in common, which repeats every third block.
 std::vector<u16> random_tokens(Dtype dtype, const AttentionShape &s, u32 count, u32 heads,
                                Rng rng) {

@@ -16,12 +16,6 @@ using namespace api_test;
 
 namespace {
 
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &from) {
-    std::vector<u8> out(sizeof(T) * from.size());
-    std::memcpy(out.data(), from.data(), out.size());
-    return out;
-}
-
 constexpr u32 sk = 200, h = 4, hk = 2, d = 64;
 
 // Causal, of 4 heads that share 2 of keys, with sinks; q and o are [tokens, heads, d].

@@ -13,19 +13,6 @@ namespace {
 constexpr u32 k = 1024, widths[] = {70, 33, 5};
 constexpr f32 eps = 1e-6f;
 
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &from) {
-    std::vector<u8> out(from.size() * sizeof(T));
-    std::memcpy(out.data(), from.data(), out.size());
-    return out;
-}
-
-std::vector<f32> normal(u64 count, f32 scale, Rng rng) {
-    std::vector<f32> out(count);
-    for (f32 &v : out)
-        v = scale * rng.normal();
-    return out;
-}
-
 struct Matrix {
     Matrix(int type, u32 n, u64 seed)
         : blocks(gguf_weights(type, n, k, Rng(seed))), values(normal(n, 1, Rng(seed + 1))),

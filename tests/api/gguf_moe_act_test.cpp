@@ -14,19 +14,6 @@ namespace {
 constexpr u32 n = 37, k = 320, experts = 3, slots = 10, top_k = 2;
 constexpr f32 alpha = 1.702f, limit = 7;
 
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &from) {
-    std::vector<u8> out(from.size() * sizeof(T));
-    std::memcpy(out.data(), from.data(), out.size());
-    return out;
-}
-
-std::vector<f32> normal(u64 count, f32 scale, Rng rng) {
-    std::vector<f32> out(count);
-    for (f32 &v : out)
-        v = scale * rng.normal();
-    return out;
-}
-
 // Rows 2i of w are gate, rows 2i + 1 up; so are biases.
 struct Layer {
     explicit Layer(int of)

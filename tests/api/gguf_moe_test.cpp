@@ -23,12 +23,6 @@ struct Layer {
     u32 rows() const { return slots() / top_k(); }
 };
 
-std::vector<u8> bytes_of(const void *from, u64 bytes) {
-    std::vector<u8> out(bytes);
-    std::memcpy(out.data(), from, bytes);
-    return out;
-}
-
 std::vector<f32> activations(const Layer &l, Rng rng) {
     std::vector<f32> x(u64{l.rows()} * l.k);
     for (f32 &v : x)
@@ -49,8 +43,7 @@ public:
     explicit MoeProduct(const Layer &l)
         : layer(l), row_(nw_gguf_row_bytes(l.type, l.k)), x_(activations(l, Rng(3))),
           w_(gguf_weights(l.type, l.n * l.experts, l.k, Rng(4))), ids_(router(l, Rng(5))),
-          x(bytes_of(x_.data(), 4 * x_.size())), w(w_), ids(bytes_of(ids_.data(), 4 * ids_.size())),
-          c(u64{4} * l.slots() * l.n) {
+          x(bytes_of(x_)), w(w_), ids(bytes_of(ids_)), c(u64{4} * l.slots() * l.n) {
         clear();
     }
     nw_gguf_moe arguments() const {

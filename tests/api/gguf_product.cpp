@@ -93,6 +93,13 @@ u64 workspace_bytes(nw_context *context, int type, u32 m, u32 n, u32 k) {
     return bytes;
 }
 
+std::vector<f32> normal(u64 count, f32 scale, Rng rng) {
+    std::vector<f32> out(count);
+    for (f32 &v : out)
+        v = scale * rng.normal();
+    return out;
+}
+
 std::vector<u8> gguf_weights(int type, u32 n, u32 k, Rng rng) {
     return random_weights(type, n, k, rng);
 }

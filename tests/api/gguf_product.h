@@ -16,6 +16,9 @@ struct Workspace : Memory {
 // For any of these products by that context.
 u64 workspace_bytes(nw_context *, int type, u32 m, u32 n, u32 k);
 
+// Normally distributed, with that standard deviation.
+std::vector<f32> normal(u64 count, f32 scale, Rng);
+
 // Random blocks of n rows.
 std::vector<u8> gguf_weights(int type, u32 n, u32 k, Rng);
 

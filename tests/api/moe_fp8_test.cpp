@@ -25,12 +25,6 @@ struct OnDevice {
     OnDevice(const OnDevice &) = delete;
 };
 
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &from) {
-    std::vector<u8> out(from.size() * sizeof(T));
-    std::memcpy(out.data(), from.data(), out.size());
-    return out;
-}
-
 std::vector<u16> activations() {
     Rng rng(51);
     std::vector<u16> out(u64{rows} * k);

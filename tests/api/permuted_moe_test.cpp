@@ -19,12 +19,6 @@ constexpr u32 experts = 3, n = 40, k = 256, group = 64, tokens = 19, top_k = 2,
 constexpr i32 no_expert = -1;
 constexpr u32 block_sizes[] = {1, 2, 4, 8, 16, 32, 64};
 
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &values) {
-    std::vector<u8> out(values.size() * sizeof(T));
-    std::memcpy(out.data(), values.data(), out.size());
-    return out;
-}
-
 template <class T, class Draw> std::vector<u8> drawn(u64 count, const Draw &draw) {
     std::vector<T> out(count);
     for (T &value : out)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_permuted_linear_w4a16 and nw_permute: one launch is to the bit the two, in graphs too; and
 // their refusals.
-#include <cstring>
 #include <fmt/format.h>
 
 #include "api/product.h"
@@ -10,12 +9,6 @@
 using namespace api_test;
 
 namespace {
-
-std::vector<u8> bytes_of(const std::vector<u32> &words) {
-    std::vector<u8> out(words.size() * sizeof(u32));
-    std::memcpy(out.data(), words.data(), out.size());
-    return out;
-}
 
 // A product whose activations are in the order of a list, and the list.
 struct Permuted {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <nibblewave.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@
 namespace api_test {
 
 using namespace nw;
+
+// As they are in memory.
+template <class T> std::vector<u8> bytes_of(const std::vector<T> &values) {
+    std::vector<u8> out(values.size() * sizeof(T));
+    std::memcpy(out.data(), values.data(), out.size());
+    return out;
+}
 
 // For the current device; the tests' devices are gfx1151, gfx1201, gfx1151, gfx1100,
 // gfx1030.

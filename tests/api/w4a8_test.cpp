@@ -2,7 +2,6 @@
 // nw_quantize_rows and nw_linear_w4a8: results to the bit, in graphs too; rules, broken one at a
 // time.
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "api/product.h"
@@ -16,12 +15,6 @@ using namespace api_test;
 namespace {
 
 constexpr u32 m = 70, n = 40, k = 256, group = 64;
-
-template <class T> std::vector<u8> bytes_of(const std::vector<T> &values) {
-    std::vector<u8> out(values.size() * sizeof(T));
-    std::memcpy(out.data(), values.data(), out.size());
-    return out;
-}
 
 template <class T> std::vector<T> words(u64 count, const std::function<T()> &next) {
     std::vector<T> out(count);
