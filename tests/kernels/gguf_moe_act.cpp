@@ -206,6 +206,18 @@ void check_act(Test &t, const Kernel &kernel, const Shape &s,
         check::same_bits(t, "c", c, want.c, where);
 }
 
+Shape hard_shape(check::GgufRows form) {
+    return {.n = 5,
+            .k = 512,
+            .experts = 1,
+            .slots = 10,
+            .top_k = 1,
+            .bias = false,
+            .up = false,
+            .hard = true,
+            .form = form};
+}
+
 // Rows of f32, on devices whose kernels convert them.
 void check_own_rows(Test &t, const Kernel &kernel) {
     if (!machine_of(t.modules.device()).target->dot4)
@@ -220,16 +232,7 @@ void check_own_rows(Test &t, const Kernel &kernel) {
             check_act(t, kernel,
                       {.n = 3, .k = 12288, .experts = 1, .slots = 1, .top_k = 1, .form = form});
     }
-    check_act(t, kernel,
-              {.n = 5,
-               .k = 512,
-               .experts = 1,
-               .slots = 10,
-               .top_k = 1,
-               .bias = false,
-               .up = false,
-               .hard = true,
-               .form = GgufRows::plain});
+    check_act(t, kernel, hard_shape(GgufRows::plain));
 }
 
 } // namespace
@@ -247,15 +250,7 @@ CHECK_FAMILY(gguf_moe_act) {
                .slots = 5,
                .top_k = 5,
                .groups = 1}); // rounds of rows
-    check_act(t, kernel,
-              {.n = 5,
-               .k = 512,
-               .experts = 1,
-               .slots = 10,
-               .top_k = 1,
-               .bias = false,
-               .up = false,
-               .hard = true});
+    check_act(t, kernel, hard_shape(check::GgufRows::tiles));
     check_own_rows(t, kernel);
     if (t.checkers)
         return;
