@@ -9,7 +9,9 @@
 #include <ggml.h>
 
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 struct Sizes {
     const char *name;
@@ -18,6 +20,9 @@ struct Sizes {
     int64_t experts, used; // 0: dense
     bool head_norms;
     int64_t layers, vocabulary; // of the model
+    // Of queries, keys and values; with experts as gpt-oss: of all products, sinks, its router and
+    // its gated unit, and experts in mxfp4.
+    bool biases = false;
     // Queries lie between as many other results of their product, as with a gate. The product's
     // memory is free once they are normed.
     bool gaps = false;
@@ -25,12 +30,16 @@ struct Sizes {
 
 constexpr Sizes models[] = {
     {"Llama-2-7B", GGML_TYPE_Q4_0, 4096, 128, 32, 32, 11008, 0, 0, false, 32, 32000},
+    {"Llama-3.1-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 14336, 0, 0, false, 32, 128256},
+    {"Qwen2.5-7B", GGML_TYPE_Q4_K, 3584, 128, 28, 4, 18944, 0, 0, false, 28, 152064, true},
     {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
+    {"gpt-oss-20b", GGML_TYPE_Q8_0, 2880, 64, 64, 8, 2880, 32, 4, false, 24, 201088, true},
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
+    {"small oss", GGML_TYPE_Q8_0, 1024, 64, 8, 2, 256, 16, 4, false, 2, 512, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
-    {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, true},
+    {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
 };
 
 // As ggml's scheduler does it before memory is allocated; what it passes differs by version.
@@ -52,9 +61,11 @@ class Decoder {
 public:
     static constexpr int64_t cells = 512;
 
-    // last: with norm and product of the vocabulary.
-    Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last, int64_t tokens = 1)
-        : s_(s), tokens_(tokens) {
+    // last: with norm and product of the vocabulary. more: values and down have the type that
+    // llama.cpp's mixes like Q4_K_M give to half of the layers.
+    Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last, int64_t tokens = 1,
+            bool more = false)
+        : s_(s), tokens_(tokens), more_(more ? GGML_TYPE_Q6_K : s.type) {
         ggml_context *const out = nodes_.get();
         x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, tokens);
         at = ggml_new_tensor_1d(out, GGML_TYPE_I64, tokens);
@@ -67,7 +78,8 @@ public:
         for (int64_t i = 0; i < layers; i++)
             y = layer(y);
         if (last)
-            y = by(s.width, s.vocabulary, norm(y, s.width), GGML_TYPE_Q6_K);
+            y = by(s.width, s.vocabulary, norm(y, s.width),
+                   s.width % 256 ? GGML_TYPE_Q8_0 : GGML_TYPE_Q6_K);
         ggml_set_output(y);
         ggml_build_forward_expand(graph, y);
         put_in_order(backend, graph, backend->iface.graph_optimize);
@@ -95,6 +107,21 @@ public:
         }
     }
 
+    // Inputs of the next token, queued as ggml's scheduler queues them; the last one's result is
+    // waited for.
+    bool next(ggml_backend_t backend, int32_t position) const {
+        ggml_backend_synchronize(backend);
+        const int64_t row = position;
+        const std::vector<std::byte> zeros(ggml_nbytes(x) + ggml_nbytes(mask));
+        const auto set = [&](ggml_tensor *to, const void *from) {
+            ggml_backend_tensor_set_async(backend, to, from, 0, ggml_nbytes(to));
+        };
+        set(x, zeros.data()), set(mask, zeros.data());
+        set(positions, &position), set(at, &row);
+        ggml_backend_synchronize(backend);
+        return tokens_ == 1;
+    }
+
     // Nodes that compute something.
     int count() const {
         int out = 0;
@@ -113,27 +140,34 @@ public:
 private:
     ggml_context *own() const { return nodes_.get(); }
     ggml_tensor *norm(ggml_tensor *of, int64_t n) {
-        ggml_tensor *const w = ggml_new_tensor_1d(weights_.get(), GGML_TYPE_F32, n);
-        return ggml_mul(own(), ggml_rms_norm(own(), of, 1e-6f), w);
+        return ggml_mul(own(), ggml_rms_norm(own(), of, 1e-6f), weights_of(n));
     }
     ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of, ggml_type type) {
         return ggml_mul_mat(own(), ggml_new_tensor_2d(weights_.get(), type, in, out), of);
     }
     ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of) { return by(in, out, of, s_.type); }
+    ggml_tensor *weights_of(int64_t n) {
+        return ggml_new_tensor_1d(weights_.get(), GGML_TYPE_F32, n);
+    }
+    ggml_tensor *biased(ggml_tensor *of) {
+        return s_.biases ? ggml_add(own(), of, weights_of(of->ne[0])) : of;
+    }
+    bool is_oss() const { return s_.biases && s_.experts; }
     ggml_tensor *rotated(ggml_tensor *of, int64_t n) {
         ggml_tensor *split = ggml_reshape_3d(own(), of, of->ne[0] / n, n, tokens_);
         if (split->ne[0] > s_.head)
             split = ggml_view_3d(own(), of, s_.head, n, tokens_, split->nb[1], split->nb[2], 0);
         if (s_.head_norms)
             split = norm(split, s_.head);
-        const int mode = s_.head_norms ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
+        const int mode = s_.head_norms || s_.biases ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
         return ggml_rope_ext(own(), split, positions, nullptr, static_cast<int>(s_.head), mode,
                              4096, 1e6f, 1, 0, 1, 32, 1);
     }
     ggml_tensor *attention(ggml_tensor *n) {
         const int64_t keys = s_.head * s_.key_heads;
-        ggml_tensor *const q = by(s_.width, (s_.gaps ? 2 : 1) * s_.head * s_.heads, n),
-                           *const k = by(s_.width, keys, n), *const v = by(s_.width, keys, n);
+        ggml_tensor *const q = biased(by(s_.width, (s_.gaps ? 2 : 1) * s_.head * s_.heads, n)),
+                           *const k = biased(by(s_.width, keys, n)),
+                           *const v = biased(by(s_.width, keys, n, more_));
         ggml_tensor *const turned_q = rotated(q, s_.heads), *const turned_k =
                                                                 rotated(k, s_.key_heads);
         for (ggml_tensor *one : {turned_q, v, turned_k})
@@ -152,20 +186,34 @@ private:
         ggml_tensor *const out =
             ggml_flash_attn_ext(own(), ggml_permute(own(), turned_q, 0, 2, 1, 3), views[0],
                                 views[1], mask, 1 / std::sqrt(static_cast<float>(s_.head)), 0, 0);
-        return by(s_.head * s_.heads, s_.width,
-                  ggml_reshape_2d(own(), out, s_.head * s_.heads, tokens_));
+        if (is_oss())
+            ggml_flash_attn_ext_add_sinks(out, weights_of(s_.heads));
+        ggml_tensor *const o = by(s_.head * s_.heads, s_.width,
+                                  ggml_reshape_2d(own(), out, s_.head * s_.heads, tokens_));
+        return is_oss() ? biased(o) : o;
     }
     ggml_tensor *dense(ggml_tensor *n) {
         ggml_tensor *const up = by(s_.width, s_.wide, n), *const gate = by(s_.width, s_.wide, n);
         ggml_build_forward_expand(graph, up);
-        return by(s_.wide, s_.width, ggml_swiglu_split(own(), gate, up));
+        return by(s_.wide, s_.width, ggml_swiglu_split(own(), gate, up), more_);
     }
-    ggml_tensor *by_experts(int64_t in, int64_t out, ggml_tensor *of, ggml_tensor *chosen) {
-        ggml_tensor *const w = ggml_new_tensor_3d(weights_.get(), s_.type, in, out, s_.experts);
-        return ggml_mul_mat_id(own(), w, of, chosen);
+    ggml_tensor *by_experts(int64_t in, int64_t out, ggml_tensor *of, ggml_tensor *chosen,
+                            ggml_type type) {
+        ggml_tensor *const w = ggml_new_tensor_3d(
+            weights_.get(), is_oss() && type == GGML_TYPE_Q8_0 ? GGML_TYPE_MXFP4 : type, in, out,
+            s_.experts);
+        ggml_tensor *const y = ggml_mul_mat_id(own(), w, of, chosen);
+        if (!is_oss())
+            return y;
+        ggml_tensor *const bias =
+            ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, out, s_.experts);
+        return ggml_add_id(own(), y, bias, chosen);
     }
-    // llama.cpp: llm_graph_context::build_moe_ffn
-    ggml_tensor *mixture(ggml_tensor *n) {
+    // Experts that a router chooses, and their weights.
+    struct Choice {
+        ggml_tensor *experts, *weights;
+    };
+    Choice choice(ggml_tensor *n) {
         ggml_tensor *const p = ggml_soft_max(own(), by(s_.width, s_.experts, n, GGML_TYPE_F32));
         ggml_tensor *const chosen = ggml_argsort_top_k(own(), p, static_cast<int>(s_.used));
         ggml_tensor *weights =
@@ -173,14 +221,27 @@ private:
         weights = ggml_reshape_2d(own(), weights, s_.used, tokens_);
         ggml_tensor *const sum =
             ggml_clamp(own(), ggml_sum_rows(own(), weights), 6.103515625e-5f, INFINITY);
-        weights = ggml_reshape_3d(own(), ggml_div(own(), weights, sum), 1, s_.used, tokens_);
+        return {chosen, ggml_reshape_3d(own(), ggml_div(own(), weights, sum), 1, s_.used, tokens_)};
+    }
+    Choice choice_of_oss(ggml_tensor *n) {
+        ggml_tensor *const logits = biased(by(s_.width, s_.experts, n, GGML_TYPE_F32));
+        ggml_tensor *const chosen = ggml_argsort_top_k(own(), logits, static_cast<int>(s_.used));
+        ggml_tensor *const rows =
+            ggml_get_rows(own(), ggml_reshape_3d(own(), logits, 1, s_.experts, tokens_), chosen);
+        ggml_tensor *const p = ggml_soft_max(own(), ggml_reshape_2d(own(), rows, s_.used, tokens_));
+        return {chosen, ggml_reshape_3d(own(), p, 1, s_.used, tokens_)};
+    }
+    // llama.cpp: llm_graph_context::build_moe_ffn
+    ggml_tensor *mixture(ggml_tensor *n) {
+        const auto [chosen, weights] = is_oss() ? choice_of_oss(n) : choice(n);
         ggml_build_forward_expand(graph, weights);
         ggml_tensor *const x = ggml_reshape_3d(own(), n, s_.width, 1, tokens_);
-        ggml_tensor *const up = by_experts(s_.width, s_.wide, x, chosen);
-        ggml_tensor *const gate = by_experts(s_.width, s_.wide, x, chosen);
-        ggml_tensor *const gated = ggml_swiglu_split(own(), gate, up);
+        ggml_tensor *const up = by_experts(s_.width, s_.wide, x, chosen, s_.type);
+        ggml_tensor *const gate = by_experts(s_.width, s_.wide, x, chosen, s_.type);
+        ggml_tensor *const gated = is_oss() ? ggml_swiglu_oai(own(), gate, up, 1.702f, 7.0f)
+                                            : ggml_swiglu_split(own(), gate, up);
         ggml_tensor *const all =
-            ggml_mul(own(), by_experts(s_.wide, s_.width, gated, chosen), weights);
+            ggml_mul(own(), by_experts(s_.wide, s_.width, gated, chosen, more_), weights);
         ggml_build_forward_expand(graph, all);
         ggml_tensor *out = nullptr;
         ggml_tensor *views[16];
@@ -202,6 +263,7 @@ private:
 
     Sizes s_;
     int64_t tokens_;
+    ggml_type more_;
     ggml_context_ptr weights_{ggml_init({4 << 20, nullptr, true})};
     ggml_context_ptr nodes_{ggml_init({16 << 20, nullptr, true})};
     ggml_backend_buffer_ptr memory_;

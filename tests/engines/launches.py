@@ -17,7 +17,8 @@ from pathlib import Path
 
 import sources
 
-LAYERS = {"Llama-2-7B": 32, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48}
+LAYERS = {"Llama-2-7B": 32, "Llama-3.1-8B": 32, "Qwen2.5-7B": 28, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48, "gpt-oss-20b": 24}
+TOKENS = 4  # the graph is recorded at the second
 
 
 @dataclass
@@ -43,24 +44,25 @@ class Sum:
 
 
 def launches_of(file: Path) -> list[Launch]:
-    """Returns the launches of the second token of two."""
+    """Returns the launches of the last token. The first one's gap is what lies between it and the token before: inputs, too."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     rows = [row for row in rows if not row["kernel"].startswith("scale")]  # the self-test of graphs
-    rows = rows[len(rows) // 2 :]
+    first = len(rows) // TOKENS * (TOKENS - 1)
     out = []
-    for before, row in zip([None, *rows], rows):
-        gap = row["start_us"] - before["end_us"] if before else 0.0
+    for before, row in zip(rows[first - 1 :], rows[first:]):
+        gap = row["start_us"] - before["end_us"]
         out.append(Launch(row["kernel"], row["end_us"] - row["start_us"], gap, row.get("dram_read", 0) + row.get("dram_write", 0)))
     return out
 
 
-def run(gfx: str, model: str, layers: int, last: bool = False, **environment: str) -> list[Launch]:
+def run(gfx: str, model: str, layers: int, *options: str, **environment: str) -> list[Launch]:
+    """options: `last`, with the product of the vocabulary; `more`, with the types of Q4_K_M's better half of layers."""
     program = sources.build_program("token_launches", "ggml", "ggml-base")
     backend = sources.HOME / "backend/libggml-nibblewave.so"
     with tempfile.TemporaryDirectory() as folder:
         stats = Path(folder) / "stats"
         simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_TIMING": "on", "HIPSIM_STATS": str(stats)}
-        subprocess.run([program, backend, model, str(layers), *["last"] * last], env=os.environ | simulated | environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, backend, model, str(layers), str(TOKENS), *options], env=os.environ | simulated | environment, check=True, stdout=subprocess.DEVNULL)
         return launches_of(stats)
 
 
@@ -72,10 +74,10 @@ def by_kernel(launches: Iterable[Launch]) -> dict[str, Sum]:
 
 
 def layer_of(launches: list[Launch]) -> list[Launch]:
-    """The second of three layers."""
-    each = len(launches) // 3
+    """The second of three layers, in front of two to four launches of the vocabulary: its weights leave nothing of the layers in caches."""
+    each = (len(launches) - 2) // 3
     first, second, third = (launches[i * each : (i + 1) * each] for i in range(3))
-    if len(launches) % 3 or [one.kernel for one in second] != [one.kernel for one in third]:
+    if [one.kernel for one in second] != [one.kernel for one in third]:
         raise SystemExit(f"{len(launches)} launches of three layers, which differ")
     return second
 
@@ -95,9 +97,10 @@ def main() -> None:
     parser.add_argument("gfx")
     parser.add_argument("model")
     parser.add_argument("--unfused", default="")
+    parser.add_argument("--more", action="store_true", help="v and down in q6_K")
     options = parser.parse_args()
     environment = {"NIBBLEWAVE_GGML_UNFUSED": options.unfused}
-    layer = by_kernel(layer_of(run(options.gfx, options.model, 3, **environment)))
+    layer = by_kernel(layer_of(run(options.gfx, options.model, 3, "last", *["more"] * options.more, **environment)))
     for name, row in sorted(layer.items(), key=lambda item: -item[1].us - item[1].gap):
         print(f"{name:36} {row.launches:3} {row.us:8.1f} us, gaps {row.gap:5.1f} us, {row.bytes / 1e6:7.2f} MB")
     sum_ = total(layer)

@@ -14,7 +14,14 @@ namespace {
 
 bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
 
-// The product without its addend and activation.
+} // namespace
+
+int launched(Queue &queue, const nw_gguf_moe_act &operand, int nodes) {
+    const nw_status status =
+        nw_gguf_moe_act_linear(queue.device.context.get(), &operand, queue.stream);
+    return status == NW_OK ? nodes : 0;
+}
+
 nw_gguf_moe_act operand_of(Queue &queue, const ggml_tensor *product) {
     const ggml_tensor *const w = product->src[0], *const x = product->src[1];
     nw_gguf_moe_act out = NW_GGUF_MOE_ACT_INIT;
@@ -38,22 +45,13 @@ nw_gguf_moe_act operand_of(Queue &queue, const ggml_tensor *product) {
     return out;
 }
 
-// Whether the launch reads x itself, where it writes the result: other workgroups still read it.
 bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c) {
     return !operand.a && overlap(x, c);
-}
-
-int launched(Queue &queue, const nw_gguf_moe_act &operand, int nodes) {
-    const nw_status status =
-        nw_gguf_moe_act_linear(queue.device.context.get(), &operand, queue.stream);
-    return status == NW_OK ? nodes : 0;
 }
 
 bool have_same_weights(const ggml_tensor *a, const ggml_tensor *b) {
     return a->type == b->type && ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
 }
-
-} // namespace
 
 int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
     const ggml_tensor *const product = graph->nodes[first];

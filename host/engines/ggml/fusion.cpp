@@ -37,8 +37,11 @@ constexpr Row rows[] = {
     {GGML_OP_MUL_MAT, "addend", fuse_addend},
     {GGML_OP_MUL_MAT, "conversion", fuse_conversion},
     {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
+    {GGML_OP_MUL_MAT_ID, "glu", fuse_biased_glu},
+    {GGML_OP_MUL_MAT_ID, "addend", fuse_expert_bias},
     {GGML_OP_MUL_MAT_ID, "conversion", fuse_conversion},
     {GGML_OP_SOFT_MAX, "route", fuse_route},
+    {GGML_OP_ARGSORT, "route", fuse_late_route},
     {GGML_OP_MUL, "experts", fuse_experts},
 };
 

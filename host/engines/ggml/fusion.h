@@ -25,6 +25,9 @@ int fuse_glu(Queue &, const ggml_cgraph *, int first);          // fused_product
 int fuse_normed_glu(Queue &, const ggml_cgraph *, int first);   // fused_products.cpp
 int fuse_joint(Queue &, const ggml_cgraph *, int first);        // fused_joint.cpp
 int fuse_normed_joint(Queue &, const ggml_cgraph *, int first); // fused_joint.cpp
+int fuse_biased_glu(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
+int fuse_expert_bias(Queue &, const ggml_cgraph *, int first);  // fused_biased.cpp
+int fuse_late_route(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
 int fuse_route(Queue &, const ggml_cgraph *, int first);        // fused_experts.cpp
 int fuse_experts(Queue &, const ggml_cgraph *, int first);      // fused_experts.cpp
 

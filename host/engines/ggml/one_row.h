@@ -10,6 +10,17 @@ namespace nw::engine {
 // Whether it is of one token, and of weights whose experts and rows the calls express.
 bool is_of_one_token(const ggml_tensor *product);
 
+// The product without its addend and activation, for nw_gguf_moe_act_linear.
+nw_gguf_moe_act operand_of(Queue &, const ggml_tensor *product);
+
+// Whether the launch reads x itself, where it writes the result: other workgroups still read it.
+bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c);
+
+bool have_same_weights(const ggml_tensor *a, const ggml_tensor *b);
+
+// Queues the launch; its nodes, or 0 if the library refuses it.
+int launched(Queue &, const nw_gguf_moe_act &operand, int nodes);
+
 // A norm in front of products: x divided by its root mean square, times weights.
 struct NormedRow {
     const ggml_tensor *norm = nullptr, *product = nullptr;
