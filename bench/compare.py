@@ -4,7 +4,8 @@
     python3 bench/compare.py [--build DIR] [--only REGEX]    runs the bench, renews bench/data/compare.csv or rows of it, and prints a summary
     /usr/bin/python3 bench/compare.py --draw FILE            draws these rows as SVG (bench/compare.svg); needs matplotlib
 
-Tables: decode, GB/s of weights and scales for one row of activations; prefill, TFLOP/s of 2048 rows; model, tokens per second.
+Tables: decode, GB/s of weights and scales for one row of activations; prefill, TFLOP/s of 2048 rows; model, tokens per second by
+bench/data/tokens.csv.
 A row: the published figure (low, high), the modelled one (sim; decode: with error bars) and the bound by DRAM or WMMA, or 0.
 """
 
@@ -28,6 +29,7 @@ import models
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench/data/compare.csv"
+TOKENS = ROOT / "bench/data/tokens.csv"  # by tests/engines/tokens.py
 HEAD = "# SPDX-License-Identifier: MIT\n# Modelled (sim) beside published. python3 bench/compare.py renews it.\n"
 GROUP = 128
 DECODE = "--suite decode --table published --uncertainty"
@@ -100,10 +102,14 @@ def prefill(build: Path, k: int, n: int) -> list[Row]:
     return [Row("prefill", f"{k}x{n}", "Triton", published, published, *rates(one["tflops"] * one["time_us"], one), 100 * one["tflops"] / one["pct_of_wmma_peak"])]
 
 
-def model(build: Path, name: str) -> list[Row]:
-    ours = [one for one in models.rows(build, f"^{re.escape(name)}$", "", fast=True) if one["published"]]
-    return [Row("model", name, f"llama.cpp, {known['backend']}", known["low"], known["high"], one["tokens_per_s"], one["low"], one["high"])
-            for one in ours for known in one["published"]]  # fmt: skip
+def tokens() -> dict[str, float]:
+    """Tokens per second of the models "NAME FILE PART" whose whole tokens were timed."""
+    return {f"{line['model']} {line['file']} {line['part']}": 1000 / float(line["ms"]) for line in data(TOKENS)}
+
+
+def model(line: dict[str, str], name: str) -> Row:
+    ours = tokens()[name]
+    return Row("model", name, f"llama.cpp, {line['backend']}", float(line["low"]), float(line["high"]), ours, ours, ours)
 
 
 Job = Callable[[Path], list[Row]]
@@ -117,8 +123,9 @@ def jobs() -> Iterator[tuple[str, Job]]:
     for line in data(ROOT / "bench/data/prefill_gfx1151.csv"):
         if line["model"].startswith(PREFILL_MODEL):
             yield f"prefill {line['k']}x{line['n']}", lambda build, k=int(line["k"]), n=int(line["n"]): prefill(build, k, n)
-    for name in dict.fromkeys(f"{line['model']} {line['file']} {line['part']}" for line in models.published() if models.is_of(line, "tg")):
-        yield f"model {name}", lambda build, name=name: model(build, name)
+    published = [(f"{line['model']} {line['file']} {line['part']}", line) for line in models.published() if models.is_of(line, "tg")]
+    for name in dict.fromkeys(name for name, _ in published if name in tokens()):
+        yield f"model {name}", lambda _, name=name: [model(line, name) for other, line in published if other == name]
 
 
 def measure(build: Path, only: str) -> list[Row]:

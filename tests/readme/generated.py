@@ -20,6 +20,7 @@ import figures
 import matrix
 import quickstart
 import slots
+import tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS: dict[str, tuple[str, Callable[[Path], list[str]]]] = {
@@ -29,6 +30,7 @@ PARTS: dict[str, tuple[str, Callable[[Path], list[str]]]] = {
     "matrix": ("README.md", matrix.lines),
     "figures": ("bench/README.md", figures.lines),
     "slots": ("bench/README.md", slots.lines),
+    "tokens": ("host/engines/ggml/README.md", tokens.lines),
     "fidelity": ("host/sim/fidelity.md", fidelity.lines),
     **{card.key(part): ("bench/card/README.md", card.lines_of(part)) for part in card.PARTS},
 }

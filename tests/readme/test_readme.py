@@ -97,6 +97,9 @@ class Generated(unittest.TestCase):
     def test_output(self) -> None:
         self.same("output")
 
+    def test_tokens(self) -> None:
+        self.same("tokens")
+
     def test_cards_and_kernels(self) -> None:
         self.same("cards")
         self.same("matrix")
