@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct Sizes {
     int64_t experts, used; // 0: dense
     bool head_norms;
     int64_t layers, vocabulary; // of the model
-    // Of queries, keys and values; with experts as gpt-oss: of all products, sinks, its router and
-    // its gated unit, and experts in mxfp4.
+    // Queries, keys and values have biases; with experts as gpt-oss all products, and there are
+    // sinks, its router and its gated unit, and experts in mxfp4.
     bool biases = false;
     // Queries lie between as many other results of their product, as with a gate. The product's
     // memory is free once they are normed.
@@ -109,17 +110,18 @@ public:
 
     // Inputs of the next token, queued as ggml's scheduler queues them; the last one's result is
     // waited for.
-    bool next(ggml_backend_t backend, int32_t position) const {
+    void next(ggml_backend_t backend, int32_t position) const {
         ggml_backend_synchronize(backend);
-        const int64_t row = position;
         const std::vector<std::byte> zeros(ggml_nbytes(x) + ggml_nbytes(mask));
+        std::vector<int32_t> places(static_cast<std::size_t>(tokens_));
+        std::iota(places.begin(), places.end(), position);
+        const std::vector<int64_t> rows(places.begin(), places.end());
         const auto set = [&](ggml_tensor *to, const void *from) {
             ggml_backend_tensor_set_async(backend, to, from, 0, ggml_nbytes(to));
         };
         set(x, zeros.data()), set(mask, zeros.data());
-        set(positions, &position), set(at, &row);
+        set(positions, places.data()), set(at, rows.data());
         ggml_backend_synchronize(backend);
-        return tokens_ == 1;
     }
 
     // Nodes that compute something.

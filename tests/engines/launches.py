@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python3 launches.py GFX MODEL [--unfused NAMES]: launches of one token of a model through the backend, on the simulated GPU, by
+"""python3 launches.py GFX MODEL [--unfused NAMES] [--rows N]: launches of one token of a model through the backend, on the simulated GPU, by
 kernel: number, time, gap before it, bytes. A layer is the second of three, of the second token.
 
 The environment is that of the test engines_ggml (CMakeLists.txt)."""
@@ -55,14 +55,14 @@ def launches_of(file: Path) -> list[Launch]:
     return out
 
 
-def run(gfx: str, model: str, layers: int, *options: str, **environment: str) -> list[Launch]:
-    """options: `last`, with the product of the vocabulary; `more`, with the types of Q4_K_M's better half of layers."""
+def run(gfx: str, model: str, layers: int, *options: str, rows: int = 1, **environment: str) -> list[Launch]:
+    """rows: tokens at once. options: `last`, with the product of the vocabulary; `more`, with the types of Q4_K_M's better half of layers."""
     program = sources.build_program("token_launches", "ggml", "ggml-base")
     backend = sources.HOME / "backend/libggml-nibblewave.so"
     with tempfile.TemporaryDirectory() as folder:
         stats = Path(folder) / "stats"
         simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_TIMING": "on", "HIPSIM_STATS": str(stats)}
-        subprocess.run([program, backend, model, str(layers), str(TOKENS), *options], env=os.environ | simulated | environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, backend, model, str(layers), str(TOKENS), str(rows), *options], env=os.environ | simulated | environment, check=True, stdout=subprocess.DEVNULL)
         return launches_of(stats)
 
 
@@ -97,10 +97,11 @@ def main() -> None:
     parser.add_argument("gfx")
     parser.add_argument("model")
     parser.add_argument("--unfused", default="")
+    parser.add_argument("--rows", type=int, default=1, help="tokens at once")
     parser.add_argument("--more", action="store_true", help="v and down in q6_K")
     options = parser.parse_args()
     environment = {"NIBBLEWAVE_GGML_UNFUSED": options.unfused}
-    layer = by_kernel(layer_of(run(options.gfx, options.model, 3, "last", *["more"] * options.more, **environment)))
+    layer = by_kernel(layer_of(run(options.gfx, options.model, 3, "last", *["more"] * options.more, rows=options.rows, **environment)))
     for name, row in sorted(layer.items(), key=lambda item: -item[1].us - item[1].gap):
         print(f"{name:36} {row.launches:3} {row.us:8.1f} us, gaps {row.gap:5.1f} us, {row.bytes / 1e6:7.2f} MB")
     sum_ = total(layer)
