@@ -1224,6 +1224,7 @@ NW_API nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean
 /*
  *     Y[m, k] = X[m, k] * r[m] * w[k], rounded after each product
  *     r[m] = 1 / sqrt(sum over k of X[m, k]^2 / K + eps)
+ *     with b in place of X: Z[m, k] = X[m, k] + B[m, k]
  *
  * The relative error of r is at most 2^-22 + (K / 128 + 11) * 2^-25; the mean square plus eps must
  * be at least 2^-126. NaN and infinities propagate as in the formula.
@@ -1237,18 +1238,24 @@ typedef struct nw_norm {
 
     const float *x; /* [M, K], 16-byte aligned */
     const float *w; /* [K], 16-byte aligned, or null: 1 */
-    void *y;        /* [M, K], 16-byte aligned; may be x itself if f32 with x's stride, else
+    void *y;        /* [M, K], 16-byte aligned; may be x or b itself if f32 with its stride, else
                        overlaps nothing */
     void *a;        /* y as int8 for the products' a: ceil(k / 1024) * m * 1152 bytes, 16-byte
                        aligned; or null. NW_F32, k % 32 = 0, k > 512 */
 
+    const float *b; /* [M, K], 16-byte aligned, as a residual; or null: none */
+    float *z;       /* [M, K], 16-byte aligned: X + B; may be x or b with its stride, else overlaps
+                       nothing; null without b */
+
     /* Bytes from row to row, < 2^32. */
     uint64_t x_stride; /* >= 4 * K, a multiple of 16 */
     uint64_t y_stride; /* >= 4 * K, a multiple of 16; NW_F16: >= 2 * K, of 8 */
+    uint64_t b_stride; /* as x_stride, with b */
+    uint64_t z_stride; /* as x_stride, with b */
 } nw_norm;
 
 #define NW_NORM_INIT                                                                               \
-    { sizeof(nw_norm), 0, 0, 0, 1e-6f, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(nw_norm), 0, 0, 0, 1e-6f, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_rms_norm(nw_context *context, const nw_norm *norm, void *stream);

@@ -110,6 +110,59 @@ void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
                 return t.fail(fmt::format("byte {} of y, between its rows, is written", at), where);
 }
 
+enum class Sums { apart, in_x, in_b, y_in_b };
+
+// x + b to z, each with a padding of its own, and y of these sums.
+void check_sums(Test &t, const Kernel &kernel, Rows p, Sums where_z,
+                std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} sums {}", p.m, p.k, static_cast<int>(where_z)));
+    const u32 of_b = p.pad + 4, row = p.k + p.pad;
+    const std::vector<f32> b = random(t.rng, p.m, p.k).x;
+    std::vector<f32> sums(p.x.size());
+    for (u64 i = 0; i < sums.size(); ++i)
+        sums[i] = p.x[i] + b[i];
+    const bool halves = kernel.param("y_type") == "f16";
+    const Region x = t.region<f32>(apart<f32>(p.x, p.m, p.k, p.pad, NAN)), w = t.region<f32>(p.w),
+                 added = t.region<f32>(apart<f32>(b, p.m, p.k, of_b, NAN)),
+                 y = t.region<f32>(std::vector<f32>(u64{p.m} * row, -777.0f)),
+                 own = t.region<f32>(std::vector<f32>(u64{p.m} * row, -777.0f));
+    const bool y_in_b = where_z == Sums::y_in_b && !halves;
+    const Region &sum = where_z == Sums::in_x ? x : where_z == Sums::in_b ? added : own;
+    const u64 stride = 4 * (where_z == Sums::in_b ? u64{p.k} + of_b : row);
+    launch(t.modules, kernel,
+           ops::RmsNorm{.y_type = halves ? "f16" : "f32",
+                        .m = p.m,
+                        .k = p.k,
+                        .eps = p.eps,
+                        .x = static_cast<const f32 *>(x.data()),
+                        .w = static_cast<const f32 *>(w.data()),
+                        .y = y_in_b ? added.data() : y.data(),
+                        .b = static_cast<const f32 *>(added.data()),
+                        .z = static_cast<f32 *>(sum.data()),
+                        .x_stride = 4 * u64{row},
+                        .y_stride = y_in_b ? 4 * (u64{p.k} + of_b) : (halves ? 2 : 4) * u64{row},
+                        .b_stride = 4 * (u64{p.k} + of_b),
+                        .z_stride = stride});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.guards_clean("z", sum, where);
+    t.guards_clean("y", y_in_b ? added : y, where);
+    const std::vector<f32> got = sum.read_as<f32>();
+    for (u64 i = 0; i < sums.size(); ++i)
+        if (got[i / p.k * (stride / 4) + i % p.k] != sums[i])
+            return t.fail(fmt::format("z[{},{}] is {}, not {}", i / p.k, i % p.k,
+                                      got[i / p.k * (stride / 4) + i % p.k], sums[i]),
+                          where);
+    std::vector<f32> of_y;
+    if (halves)
+        for (u16 word : y.read_as<u16>())
+            of_y.push_back(f16_to_f32(word));
+    else
+        of_y = (y_in_b ? added : y).read_as<f32>();
+    p.x = sums, p.pad = y_in_b ? of_b : p.pad;
+    check_values(t, kernel, p, of_y, where);
+}
+
 // y, and the tiles that quantize_q8 makes of it.
 void check_tiles(Test &t, const Kernel &kernel, Rows p, const char *what,
                  std::source_location where = std::source_location::current()) {
@@ -198,6 +251,12 @@ CHECK_FAMILY(rms_norm) {
     Rows over = random(t.rng, 3, span + 64);
     over.in_place = true;
     check_rows(t, kernel, over, "in place");
+    for (const Sums z : {Sums::apart, Sums::in_x, Sums::in_b, Sums::y_in_b}) {
+        Rows summed = random(t.rng, 5, 2 * span + 68);
+        summed.pad = 8;
+        check_sums(t, kernel, summed, z);
+        check_sums(t, kernel, random(t.rng, 3, 132), z);
+    }
     sizes(t, kernel);
     if (kernel.number("lanes") > 32 && kernel.param("y_type") == "f32") {
         check_tiles(t, kernel, random(t.rng, 3, 1024 + 96), "a part of a step");

@@ -25,6 +25,7 @@ struct Row {
 };
 
 constexpr Row rows[] = {
+    {GGML_OP_ADD, "sum", fuse_summed_norm},
     {GGML_OP_RMS_NORM, "cache", fuse_cache},
     {GGML_OP_ROPE, "cache", fuse_cache},
     {GGML_OP_RMS_NORM, "heads", fuse_heads},
@@ -68,7 +69,7 @@ const std::set<std::string> &unfused() {
                 out.insert(name);
             else
                 say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, folded, "
-                          "norm, q8, glu, joint, addend, conversion, route, experts or graph",
+                          "norm, sum, q8, glu, joint, addend, conversion, route, experts or graph",
                           asked, name.c_str());
             at = end + 1;
         }
@@ -113,27 +114,62 @@ void *place_of_int8(Queue &queue, const ggml_cgraph *graph, int after, const ggm
 
 bool is_fused(const char *name) { return !unfused().count("all") && !unfused().count(name); }
 
-// norm * weight, of a weight for each element of a row, and for products the same as int8.
-int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
-    if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}))
-        return 0;
+namespace {
+
+// norm * weight, of a weight for each element of a row.
+bool map_norm(const ggml_cgraph *graph, int first, nw_norm &out) {
     const ggml_tensor *const norm = graph->nodes[first], *const product = graph->nodes[first + 1];
     const ggml_tensor *const w = operand_beside(product, norm);
-    nw_norm operand;
     if (!is_f32(w) || !ggml_is_contiguous(w) || ggml_nelements(w) != norm->ne[0] ||
-        w->ne[0] != norm->ne[0] || map_rms_norm(norm, allocated, operand))
-        return 0;
+        w->ne[0] != norm->ne[0] || map_rms_norm(norm, allocated, out))
+        return false;
     const nw_ggml_rows y = rows_of(product);
-    if (!is_f32(product) || !has_dense_rows(product) || y.rows != operand.m)
-        return 0;
-    operand.w = static_cast<const float *>(w->data);
-    operand.y = product->data, operand.y_stride = y.stride;
-    operand.a = place_of_int8(queue, graph, first + 2, product);
+    out.w = static_cast<const float *>(w->data);
+    out.y = product->data, out.y_stride = y.stride;
+    return is_f32(product) && has_dense_rows(product) && y.rows == out.m;
+}
+
+// Queues norm * weight, and for products the same as int8; the number of nodes from `first` on.
+int queue_norm(Queue &queue, const ggml_cgraph *graph, int first, int nodes, nw_norm &operand) {
+    const ggml_tensor *const product = graph->nodes[first + nodes - 1];
+    operand.a = place_of_int8(queue, graph, first + nodes, product);
     if (nw_rms_norm(queue.device.context.get(), &operand, queue.stream) != NW_OK)
         return 0;
     if (operand.a)
         queue.converted.hold(product);
-    return 2;
+    return nodes;
+}
+
+} // namespace
+
+int fuse_norm(Queue &queue, const ggml_cgraph *graph, int first) {
+    nw_norm operand;
+    if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}) ||
+        !map_norm(graph, first, operand))
+        return 0;
+    return queue_norm(queue, graph, first, 2, operand);
+}
+
+// A residual is added first; others read the sum, too.
+int fuse_summed_norm(Queue &queue, const ggml_cgraph *graph, int first) {
+    if (!ggml_can_fuse_subgraph(graph, first, {GGML_OP_ADD, GGML_OP_RMS_NORM, GGML_OP_MUL},
+                                {first, first + 2}))
+        return 0;
+    const ggml_tensor *const sum = graph->nodes[first], *const x = sum->src[0],
+                             *const b = sum->src[1];
+    nw_norm operand;
+    if (graph->nodes[first + 1]->src[0] != sum || !is_f32(x) || !is_f32(b) || !is_f32(sum) ||
+        !ggml_are_same_shape(x, b) || !map_norm(graph, first + 1, operand))
+        return 0;
+    const nw_ggml_rows of_x = rows_of(x), of_b = rows_of(b), of_z = rows_of(sum);
+    if (!has_dense_rows(x) || !has_dense_rows(b) || of_x.rows != operand.m ||
+        of_b.rows != operand.m || of_z.rows != operand.m)
+        return 0;
+    operand.x = static_cast<const float *>(x->data), operand.x_stride = of_x.stride;
+    operand.b = static_cast<const float *>(b->data), operand.b_stride = of_b.stride;
+    operand.z = static_cast<float *>(sum->data), operand.z_stride = of_z.stride;
+    queue.converted.written(graph->nodes[first + 2]);
+    return queue_norm(queue, graph, first, 3, operand);
 }
 
 int queue_from(Queue &queue, const ggml_cgraph *graph, int first, std::string &why) {

@@ -17,6 +17,7 @@ bool is_fused(const char *name);
 // Queue the nodes from the first on as one launch, and before it those between them that are none
 // of its own. How many they are; 0 if they are to be queued one by one.
 int fuse_norm(Queue &, const ggml_cgraph *, int first);         // fusion.cpp
+int fuse_summed_norm(Queue &, const ggml_cgraph *, int first);  // fusion.cpp
 int fuse_heads(Queue &, const ggml_cgraph *, int first);        // fused_heads.cpp
 int fuse_cache(Queue &, const ggml_cgraph *, int first);        // fused_heads.cpp
 int fuse_addend(Queue &, const ggml_cgraph *, int first);       // fused_products.cpp
