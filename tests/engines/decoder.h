@@ -21,16 +21,23 @@ struct Sizes {
     // Queries lie between as many other results of their product, as with a gate. The product's
     // memory is free once they are normed.
     bool gaps = false;
+    // Type of the values' weights and of a dense layer's last ones, as in half the layers of
+    // llama.cpp's Q4_K_M; GGML_TYPE_COUNT: that of the others.
+    ggml_type more_bits = GGML_TYPE_COUNT;
 };
 
 constexpr Sizes models[] = {
     {"Llama-2-7B", GGML_TYPE_Q4_0, 4096, 128, 32, 32, 11008, 0, 0, false, 32, 32000},
     {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
+    {"Qwen3-8B Q4_K_M", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936, false,
+     GGML_TYPE_Q6_K},
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, true},
+    {"small of two types", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false,
+     GGML_TYPE_Q6_K},
 };
 
 // As ggml's scheduler does it before memory is allocated; what it passes differs by version.
@@ -120,6 +127,9 @@ private:
         return ggml_mul_mat(own(), ggml_new_tensor_2d(weights_.get(), type, in, out), of);
     }
     ggml_tensor *by(int64_t in, int64_t out, ggml_tensor *of) { return by(in, out, of, s_.type); }
+    ggml_tensor *by_more_bits(int64_t in, int64_t out, ggml_tensor *of) {
+        return by(in, out, of, s_.more_bits == GGML_TYPE_COUNT ? s_.type : s_.more_bits);
+    }
     ggml_tensor *rotated(ggml_tensor *of, int64_t n) {
         ggml_tensor *split = ggml_reshape_3d(own(), of, of->ne[0] / n, n, tokens_);
         if (split->ne[0] > s_.head)
@@ -133,7 +143,8 @@ private:
     ggml_tensor *attention(ggml_tensor *n) {
         const int64_t keys = s_.head * s_.key_heads;
         ggml_tensor *const q = by(s_.width, (s_.gaps ? 2 : 1) * s_.head * s_.heads, n),
-                           *const k = by(s_.width, keys, n), *const v = by(s_.width, keys, n);
+                           *const k = by(s_.width, keys, n),
+                           *const v = by_more_bits(s_.width, keys, n);
         ggml_tensor *const turned_q = rotated(q, s_.heads), *const turned_k =
                                                                 rotated(k, s_.key_heads);
         for (ggml_tensor *one : {turned_q, v, turned_k})
@@ -158,7 +169,7 @@ private:
     ggml_tensor *dense(ggml_tensor *n) {
         ggml_tensor *const up = by(s_.width, s_.wide, n), *const gate = by(s_.width, s_.wide, n);
         ggml_build_forward_expand(graph, up);
-        return by(s_.wide, s_.width, ggml_swiglu_split(own(), gate, up));
+        return by_more_bits(s_.wide, s_.width, ggml_swiglu_split(own(), gate, up));
     }
     ggml_tensor *by_experts(int64_t in, int64_t out, ggml_tensor *of, ggml_tensor *chosen) {
         ggml_tensor *const w = ggml_new_tensor_3d(weights_.get(), s_.type, in, out, s_.experts);

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import sources
 
-LAYERS = {"Llama-2-7B": 32, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48}
+LAYERS = {"Llama-2-7B": 32, "Qwen3-8B": 36, "Qwen3-8B Q4_K_M": 36, "Qwen3-30B-A3B": 48}
 
 
 @dataclass
