@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 import dual
 import spelling
@@ -22,6 +23,10 @@ class Regs:
         self._pairs: bool | None = vopd or None
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
+        self._counts: dict[str, int] = {}
+        self._apart: list[str] | None = None  # names that apart() has given again
+        self._kept: frozenset[str] = frozenset()
+        self._ended: list[int] = []
 
     def s(self, name: str, count: int = 1, *, align: int = 1) -> str:
         """`.set s_NAME, first` for `count` SGPRs; scalar loads need align = count, up to 4."""
@@ -45,6 +50,18 @@ class Regs:
         self.symbols[name] = self.symbols[of] + skip
         return f".set {name}, {of}" + (f"+{skip}" if skip else "")
 
+    def apart(self, caller: object, *, prefix: str, kept: Iterable[str], ended: Iterable[str]) -> str:
+        """`{% call R.apart(prefix="third", kept=.., ended=..) %}`: a block in which s() and v() may give names once more, to macros whose names are
+        taken: `v_w` becomes `v_third_w`. It is the same register if `kept` has its name and it has enough of them, else another;
+        SGPRs are those of the names in `ended`, whose use is over."""
+        before, self.symbols = self.symbols, dict(self.symbols)
+        self._apart, self._kept = [], frozenset(kept)
+        self._ended = [self.symbols[name] + i for name in ended for i in range(self._counts[name])]
+        text = caller()  # type: ignore[operator]
+        named = {name: f"{name[:2]}{prefix}_{name[2:]}" for name in self._apart}
+        self.symbols, self._apart = before | {named[name]: self.symbols[name] for name in named}, None
+        return re.sub(r"\b(" + "|".join(map(re.escape, named)) + r")\b", lambda found: named[found[0]], text)
+
     def used(self, bank: str) -> int:
         return self._next[bank]
 
@@ -60,13 +77,26 @@ class Regs:
 
     def _take(self, bank: str, name: str, count: int, align: int, skip: int = 0) -> str:
         symbol = f"{bank}_{name}"
-        if symbol in self.symbols:
+        if symbol in (self.symbols if self._apart is None else self._apart):
             raise ValueError(f"register {symbol} is named twice")
         if count < 1:
             raise ValueError(f"{symbol} has {count} registers: must be at least 1")
+        if self._apart is not None and (old := self._old(bank, symbol, count, align, skip)) is not None:
+            return f".set {symbol}, {old}"
         first = -(-(self._next[bank] - skip) // align) * align + skip
         if first + count > LIMIT[bank]:
             raise ValueError(f"{symbol} needs {bank}[{first}:{first + count - 1}], limit is {LIMIT[bank]}")
-        self.symbols[symbol] = first
+        self.symbols[symbol], self._counts[symbol] = first, count
         self._next[bank] = first + count
         return f".set {symbol}, {first}"
+
+    def _old(self, bank: str, symbol: str, count: int, align: int, skip: int) -> int | None:
+        """Within apart() a register that is there already; None: it takes another."""
+        self._apart.append(symbol)  # type: ignore[union-attr]
+        if bank == "s":
+            if count != 1 or not self._ended:
+                raise ValueError(f"{symbol} needs {count} SGPRs: apart() has {len(self._ended)} left, and gives them one by one")
+            self.symbols[symbol] = self._ended.pop(0)
+            return self.symbols[symbol]
+        old = self.symbols.get(symbol)
+        return old if symbol in self._kept and old is not None and count <= self._counts[symbol] and old % align == skip else None

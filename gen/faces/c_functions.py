@@ -18,7 +18,7 @@ def _value(m: Member) -> str:
         rows = ", ".join(f'{{{name}, "{name}", word({quoted(text)})}}' for text, name in m.enumerators.items())
         return f'word_of("{m.name}", p->{m.name}, {{{rows}}})'
     if m.by:
-        return f"{m.by}(p->{m.name})"
+        return f"{m.by}(p->{m.name}{f', p->{m.beside}' if m.beside else ''})"
     if m.flag:
         return f'flag_of("{m.name}", p->{m.name})'
     return f"address(p->{m.name})" if m.pointer else f"bits_of(p->{m.name})" if m.kind == "float" else f"p->{m.name}"

@@ -14,7 +14,7 @@ from expressions import names_of
 from family import Family, texts_of
 
 FACE_KEYS = {"struct", "size", "call", "operand", "text", "members", "defaults", "queues", "prepare", "prepared_by", "workspace", "python", "like", "arguments", "rules"}
-MEMBER_KEYS = {"says", "enumerators", "by", "init", "c", "sets", "when", "value"}
+MEMBER_KEYS = {"says", "enumerators", "by", "beside", "init", "c", "sets", "when", "value"}
 CALL_KEYS = {"call", "reads", "nulls", "says", "text", "also", "others", "any", "or_none"}
 C_ELEMENTS = {"f32": "float", "i32": "int32_t"}  # others are void
 PREPARES = "Loads the kernels that such launches need, whatever their other members."
@@ -28,6 +28,7 @@ class Member:
     says: str
     enumerators: Mapping[str, str]  # word -> enumerator, of an op's value that is text
     by: str  # the function of host/capi that turns it into the op's value; "" for none
+    beside: str  # another member, which that function takes too; "" for none
     init: str  # of _INIT
     sets: str  # the op's size or argument
     text: bool  # it is a word there
@@ -135,7 +136,7 @@ def _member(path: Path, f: Family, name: str, row: str | Mapping) -> Member:
             _fail(path, name, f"{key} = `{text}`: {', '.join(sorted(unknown))}: must be sizes or arguments of {f.name}")
     kind = facts.get("c") or ("int32_t" if facts.get("by") else _kind(f, sets))
     init = facts.get("init", "NULL" if kind.endswith("*") else "0")
-    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), init, sets, bool(words), _is_flag(f, sets), when, value)
+    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("beside", ""), init, sets, bool(words), _is_flag(f, sets), when, value)
 
 
 def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Reading | None:

@@ -29,6 +29,10 @@ u64 gguf_type_of(i32 type) {
                               type, info ? fmt::format(", {}", info->name) : "", known));
 }
 
+u64 third_type_of(i32 type3, i32 type) {
+    return type3 == 0 || type3 == type ? word("same") : gguf_type_of(type3);
+}
+
 u64 row_type_of(i32 type) {
     switch (type) {
     case NW_GGUF_F32:

@@ -706,8 +706,7 @@ NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gg
                                                 uint64_t *bytes);
 
 /*
- * Products of one row with two or three GGUF matrices of one type in one launch, as a layer's q, k
- * and v
+ * Products of one row with two or three GGUF matrices in one launch, as a layer's q, k and v
  *
  *     C[i] = bias[i] + sum over k of Y[k] * w[i, k]
  *
@@ -716,17 +715,21 @@ NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gg
  *
  *     Y[k] = X[k] * norm[k] / sqrt(mean of X^2 + eps)
  *
- * in the same launch, so NW_UNSUPPORTED where x takes a launch of its own. Y is quantized as by
- * nw_gguf_linear, and sums have its error bound.
+ * in the same launch, so NW_UNSUPPORTED where x takes a launch of its own. w3 may be of another
+ * type than w and w2 where there are dots of bytes, LDS holds a row of x, and llama.cpp's mixtures
+ * have such types of q and v: q4_K with q5_K or q6_K, q5_K with q6_K, q3_K with q4_K or q5_K, q2_K
+ * with q3_K, q4_K or q5_K, iq4_nl or iq4_xs with q5_K, q5_0 or q5_1 with q8_0; else NW_UNSUPPORTED.
+ * Y is quantized as by nw_gguf_linear, and sums have its error bound.
  */
 typedef struct nw_gguf_joint {
-    size_t size;  /* sizeof(nw_gguf_joint); NW_GGUF_JOINT_INIT sets it */
-    int32_t type; /* of all matrices: NW_GGUF_Q4_0 and so on */
-    uint32_t k;   /* a multiple of the type's block */
-    uint32_t n;   /* columns of c, rows of w, >= 1 */
-    uint32_t n2;  /* of c2, >= 1 */
-    uint32_t n3;  /* of c3; 0: two matrices */
-    float eps;    /* added to the mean of squares, with `norm`: finite, >= 0 */
+    size_t size;   /* sizeof(nw_gguf_joint); NW_GGUF_JOINT_INIT sets it */
+    int32_t type;  /* of w and w2: NW_GGUF_Q4_0 and so on */
+    int32_t type3; /* of w3; 0: as type */
+    uint32_t k;    /* a multiple of the types' blocks */
+    uint32_t n;    /* columns of c, rows of w, >= 1 */
+    uint32_t n2;   /* of c2, >= 1 */
+    uint32_t n3;   /* of c3; 0: two matrices */
+    float eps;     /* added to the mean of squares, with `norm`: finite, >= 0 */
 
     const void *x;      /* float [K], 16-byte aligned; null with `a` */
     const void *a;      /* x as int8 by nw_rms_norm, 16-byte aligned; null: converted here */
@@ -748,8 +751,8 @@ typedef struct nw_gguf_joint {
 
 #define NW_GGUF_JOINT_INIT                                                                         \
     {                                                                                              \
-        sizeof(nw_gguf_joint), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            NULL, NULL, NULL, NULL, NULL, 0                                                        \
+        sizeof(nw_gguf_joint), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, NULL, NULL, NULL, NULL, NULL, 0                                                  \
     }
 
 /* Queues the products on `stream`: one launch; on devices without dots of bytes, or where LDS is
@@ -757,10 +760,10 @@ typedef struct nw_gguf_joint {
 NW_API nw_status nw_gguf_joint_linear(nw_context *context, const nw_gguf_joint *products,
                                       void *stream);
 
-/* Loads the kernels that such products need. Reads type only. */
+/* Loads the kernels that such products need. Reads type and type3 only. */
 NW_API nw_status nw_gguf_joint_prepare(nw_context *context, const nw_gguf_joint *products);
 
-/* Bytes of workspace for the products. Reads type, n, n2, n3 and k. */
+/* Bytes of workspace for the products. Reads type, type3, n, n2, n3 and k. */
 NW_API nw_status nw_gguf_joint_workspace_size(nw_context *context, const nw_gguf_joint *products,
                                               uint64_t *bytes);
 

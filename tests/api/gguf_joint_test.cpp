@@ -14,25 +14,27 @@ constexpr u32 k = 1024, widths[] = {70, 33, 5};
 constexpr f32 eps = 1e-6f;
 
 struct Matrix {
-    Matrix(int type, u32 n, u64 seed)
-        : blocks(gguf_weights(type, n, k, Rng(seed))), values(normal(n, 1, Rng(seed + 1))),
-          w(blocks), bias(bytes_of(values)), c(u64{4} * n) {}
+    Matrix(int of, u32 n, u64 seed)
+        : type(of), blocks(gguf_weights(type, n, k, Rng(seed))),
+          values(normal(n, 1, Rng(seed + 1))), w(blocks), bias(bytes_of(values)), c(u64{4} * n) {}
 
+    const int type;
     std::vector<u8> blocks;
     std::vector<f32> values;
     Memory w, bias, c;
 };
 
 struct Layer {
-    explicit Layer(int of)
-        : type(of), x_(normal(k, 3, Rng(3))), norm_(normal(k, 1, Rng(4))), x(bytes_of(x_)),
-          norm(bytes_of(norm_)), all{{of, widths[0], 10},
-                                     {of, widths[1], 20},
-                                     {of, widths[2], 30}} {}
+    explicit Layer(int type, int type3 = 0)
+        : x_(normal(k, 3, Rng(3))), norm_(normal(k, 1, Rng(4))), x(bytes_of(x_)),
+          norm(bytes_of(norm_)), all{{type, widths[0], 10},
+                                     {type, widths[1], 20},
+                                     {type3 ? type3 : type, widths[2], 30}} {}
 
     nw_gguf_joint arguments(bool normed) const {
         nw_gguf_joint p = NW_GGUF_JOINT_INIT;
-        p.type = type, p.k = k, p.n = widths[0], p.n2 = widths[1], p.n3 = widths[2];
+        p.type = all[0].type, p.type3 = all[2].type, p.k = k, p.n = widths[0], p.n2 = widths[1],
+        p.n3 = widths[2];
         p.x = x.data, p.eps = eps;
         if (normed)
             p.norm = static_cast<const float *>(norm.data);
@@ -61,10 +63,10 @@ struct Layer {
         for (u32 m = 0; m < matrices; ++m) {
             std::vector<f32> got(widths[m]);
             HIP_OK(hipMemcpy(got.data(), all[m].c.data, all[m].c.size, hipMemcpyDeviceToHost));
-            const u64 bytes = nw_gguf_row_bytes(type, k);
+            const u64 bytes = nw_gguf_row_bytes(all[m].type, k);
             for (u32 i = 0; i < widths[m]; ++i) {
-                const GgufSum want =
-                    gguf_sum(type, y.data(), std::span(all[m].blocks).subspan(i * bytes, bytes), k);
+                const GgufSum want = gguf_sum(
+                    all[m].type, y.data(), std::span(all[m].blocks).subspan(i * bytes, bytes), k);
                 const f64 exact = want.exact + all[m].values[i];
                 if (!(std::fabs(got[i] - exact) < want.bound + std::fabs(exact) * 0x1p-20))
                     return fmt::format("matrix {}, c[{}] is {}, {} is exact, the bound {}", m, i,
@@ -73,8 +75,6 @@ struct Layer {
         }
         return {};
     }
-
-    const int type;
 
 private:
     std::vector<f32> x_, norm_;
@@ -95,12 +95,19 @@ u64 workspace_of(nw_context *context, const nw_gguf_joint &p) {
 TEST_CASE("gguf joint: three matrices and two, plain and behind a norm") {
     const Context context;
     const Stream stream;
-    for (const int type : {NW_GGUF_Q4_K, NW_GGUF_Q8_0, NW_GGUF_Q6_K})
+    struct Types {
+        int type, type3;
+    };
+    for (const auto [type, type3] :
+         {Types{NW_GGUF_Q4_K, 0}, Types{NW_GGUF_Q8_0, 0}, Types{NW_GGUF_Q6_K, NW_GGUF_Q6_K},
+          Types{NW_GGUF_Q4_K, NW_GGUF_Q6_K}, Types{NW_GGUF_IQ4_NL, NW_GGUF_Q5_K}})
         for (const bool normed : {false, true})
             for (const u32 matrices : {3u, 2u}) {
-                CAPTURE(fmt::format("type {} normed {} matrices {}", type, normed, matrices));
-                const Layer layer(type);
+                CAPTURE(fmt::format("types {} and {} normed {} matrices {}", type, type3, normed,
+                                    matrices));
+                const Layer layer(type, type3);
                 nw_gguf_joint p = layer.arguments(normed);
+                p.type3 = type3;
                 if (matrices == 2)
                     p.n3 = 0, p.w3 = nullptr, p.bias3 = nullptr, p.c3 = nullptr;
                 const Workspace workspace(workspace_of(context, p));
@@ -127,6 +134,8 @@ TEST_CASE("gguf joint: what is refused, with its value and the rule") {
     refused([](nw_gguf_joint &p) { p.n3 = 0; }, "w3");
     refused([](nw_gguf_joint &p) { p.x = nullptr; }, "x and a are null");
     refused([](nw_gguf_joint &p) { p.k = 1000; }, "k = 1000");
+    refused([](nw_gguf_joint &p) { p.type = NW_GGUF_Q5_0, p.type3 = NW_GGUF_Q6_K, p.k = 32; },
+            "block size of q6_K");
     refused([](nw_gguf_joint &p) { p.c2 = p.c; }, "c2");
     refused([](nw_gguf_joint &p) { p.eps = -1, p.norm = p.bias; }, "eps");
     // A row that LDS has no room for takes a launch, which does not normalize.
@@ -142,4 +151,10 @@ TEST_CASE("gguf joint: what is refused, with its value and the rule") {
     p.norm = nullptr;
     NW_DONE(nw_gguf_joint_linear(context, &p, nullptr));
     HIP_OK(hipDeviceSynchronize());
+    // Nor is it multiplied with weights of two types; and there are kernels for some of these only.
+    p.type3 = NW_GGUF_Q6_K;
+    CHECK_EQ(nw_gguf_joint_linear(context, &p, nullptr), NW_UNSUPPORTED);
+    p = layer.arguments(false), p.type3 = NW_GGUF_Q8_0;
+    p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+    CHECK_EQ(nw_gguf_joint_linear(context, &p, nullptr), NW_UNSUPPORTED);
 }

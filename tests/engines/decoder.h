@@ -27,7 +27,14 @@ struct Sizes {
     // Queries lie between as many other results of their product, as with a gate. The product's
     // memory is free once they are normed.
     bool gaps = false;
+    // Type of the values' weights and of a dense layer's last ones, as in half the layers of
+    // llama.cpp's Q4_K_M; GGML_TYPE_COUNT: that of the others.
+    ggml_type more_bits = GGML_TYPE_COUNT;
 };
+
+inline ggml_type more_bits_of(const Sizes &s) {
+    return s.more_bits == GGML_TYPE_COUNT ? s.type : s.more_bits;
+}
 
 constexpr Sizes models[] = {
     {"Llama-2-7B", GGML_TYPE_Q4_0, 4096, 128, 32, 32, 11008, 0, 0, false, 32, 32000},
@@ -41,6 +48,8 @@ constexpr Sizes models[] = {
     {"small oss", GGML_TYPE_Q8_0, 1024, 64, 8, 2, 256, 16, 4, false, 2, 512, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
+    {"small of two types", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
+     GGML_TYPE_Q6_K},
 };
 
 // As ggml's scheduler does it before memory is allocated; what it passes differs by version.
@@ -66,7 +75,7 @@ public:
     // llama.cpp's mixes like Q4_K_M give to half of the layers.
     Decoder(ggml_backend_t backend, const Sizes &s, int64_t layers, bool last, int64_t tokens = 1,
             bool more = false)
-        : s_(s), tokens_(tokens), more_(more ? GGML_TYPE_Q6_K : s.type) {
+        : s_(s), tokens_(tokens), more_(more ? GGML_TYPE_Q6_K : more_bits_of(s)) {
         ggml_context *const out = nodes_.get();
         x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, tokens);
         at = ggml_new_tensor_1d(out, GGML_TYPE_I64, tokens);

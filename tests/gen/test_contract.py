@@ -140,6 +140,16 @@ class WordTables(unittest.TestCase):
         self.assertEqual(joined["words"], {"dtype": {"f16": {"bytes_of": 2}, "f32": {"bytes_of": 4}}})
         self.assertEqual(joined["let"], {"a": "1", "b": "2"})
 
+    def test_a_size_like_another(self) -> None:
+        words = {"dtype": {"f16": {"bytes_of": 2, "digits": "11 bits"}}, "dtype3": {"like": "dtype", "same": {"bytes_of": 0}}}
+        table = contract.expanded({"words": words, "promises": {"exact": "{dtype3.bytes_of} bytes"}})
+        self.assertEqual(table["sizes"]["dtype3"], {"one_of": ["same", "f16"]})
+        self.assertEqual(set(table["let"]), {"bytes_of", "bytes_of3"})
+        self.assertEqual(table["let"]["bytes_of3"], "(0 if dtype3 == 'same' else 2)")
+        self.assertEqual(table["promises"]["exact"], "{(0 if p.dtype3 == 'same' else 2)} bytes")
+        with self.assertRaisesRegex(ValueError, "'type' must have words"):
+            contract.expanded({"words": {"type3": {"like": "type", "same": {"bytes_of": 0}}}})
+
     def test_what_is_refused(self) -> None:
         for old, new, says in (
             ('digits   = "8 bits"\n', "", "[words.dtype.bf16] digits: is missing: other words have it"),

@@ -58,6 +58,10 @@ class Code(unittest.TestCase):
         self.assertIn('if (o.act == word("swiglu")) op.alpha = bits_of(p->alpha);', functions)
         self.assertIn("op.alpha = 1071242019;", functions)  # the example's, where a call reads other members
 
+    def test_a_member_beside_another(self) -> None:
+        functions = c_functions.functions([one for one in FACES if one.op == "gguf_joint"])
+        self.assertIn("op.type3 = third_type_of(p->type3, p->type);", functions)
+
     def test_another_struct(self) -> None:
         functions = c_functions.functions([one for one in FACES if one.op == "act_order_w4a16"])
         self.assertIn("nw::Op op = nw::api::linear_w4a16_op(context, product);", functions)

@@ -227,6 +227,22 @@ class Registers(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "s_list is named twice"):
             r.alias("s_list", "s_rows")
 
+    def test_names_given_again(self) -> None:
+        r = regs.Regs(3)
+        r.s("over", 2, align=2)
+        r.v("t", 4, align=4)
+        r.v("w", 2)
+        again = r.apart(
+            caller=lambda: "\n".join((r.s("lo"), r.s("hi"), r.v("t", 2), r.v("w", 3), "v_and_b32 v[v_w+1], s[s_lo], v[v_t]")),
+            prefix="third", kept=["v_t", "v_w"], ended=["s_over"],
+        )  # fmt: skip
+        lines = [".set s_third_lo, 4", ".set s_third_hi, 5", ".set v_third_t, 4", ".set v_third_w, 10", "v_and_b32 v[v_third_w+1], s[s_third_lo], v[v_third_t]"]
+        self.assertEqual(again.splitlines(), lines)
+        self.assertEqual((r.symbols["v_w"], r.symbols["v_third_w"], r.used("v"), r.used("s")), (8, 10, 13, 6))
+        with self.assertRaisesRegex(ValueError, "v_w is named twice"):
+            r.v("w")
+        with self.assertRaisesRegex(ValueError, "s_lo needs 1 SGPRs: apart.. has 0 left"):
+            r.apart(caller=lambda: r.s("lo"), prefix="third", kept=[], ended=[])
 
     def test_a_block_without_pairs(self) -> None:
         block = "        v_mov_b32 v[v_a], 0\n        v_mov_b32 v[v_a+1], 0\n"

@@ -73,8 +73,10 @@ std::vector<f32> hard_rows(u32 m, u32 k) {
     return x;
 }
 
-GgufType gguf_type(const Kernel &kernel) {
-    const GgmlTypeInfo *info = find_ggml_type(kernel.param("type"));
+GgufType gguf_type(const Kernel &kernel) { return gguf_type(kernel.param("type")); }
+
+GgufType gguf_type(std::string_view name) {
+    const GgmlTypeInfo *info = find_ggml_type(name);
     GgufType out{*info, {}};
     for (u32 i = 0; i < info->halves; ++i)
         out.scales.push_back(info->halves_at + 2 * i);

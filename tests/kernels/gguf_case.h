@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <source_location>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "check/check.h"
@@ -30,6 +31,7 @@ struct GgufType {
     std::vector<u32> scales;
 };
 GgufType gguf_type(const Kernel &);
+GgufType gguf_type(std::string_view name);
 
 // `count` blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
 std::vector<std::byte> gguf_random_blocks(Rng &, const GgufType &, u64 count);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// gguf_decode_joint: each matrix's sums with its bias, every bit as gguf_decode defines them.
+// gguf_decode_joint: each matrix's sums with its bias, every bit as gguf_decode defines them for
+// its type.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -29,7 +31,7 @@ struct Shape {
 
 // A matrix of n rows; of none: no memory.
 struct Matrix {
-    Matrix(Test &t, const check::GgufType &type, const Shape &s, u32 n) : n(n) {
+    Matrix(Test &t, const check::GgufType &type, const Shape &s, u32 n) : n(n), type(type.info.id) {
         if (!n)
             return;
         const auto random = s.hard ? check::gguf_small_blocks : check::gguf_random_blocks;
@@ -47,7 +49,7 @@ struct Matrix {
         bias_at = bias ? address(bias->data()) : 0;
         c_at = c ? address(c->data()) : 0;
     }
-    std::vector<f32> want(GgmlType type, u32 k, std::span<const std::byte> a) const {
+    std::vector<f32> want(u32 k, std::span<const std::byte> a) const {
         std::vector<f32> y = ref::gguf_decode({type, 1, n, k, a, blocks});
         for (u32 i = 0; i < n && bias; ++i)
             y[i] += biases[i];
@@ -55,10 +57,17 @@ struct Matrix {
     }
 
     u32 n;
+    GgmlType type;
     std::vector<std::byte> blocks;
     std::vector<f32> biases;
     std::optional<Region> w, bias, c;
 };
+
+// The third matrix's type.
+std::string third_type(const Kernel &kernel) {
+    const std::string type3 = kernel.param("type3");
+    return type3 == "same" ? kernel.param("type") : type3;
+}
 
 void check_joint(Test &t, const Kernel &kernel, const Shape &s,
                  std::source_location where = std::source_location::current()) {
@@ -67,9 +76,10 @@ void check_joint(Test &t, const Kernel &kernel, const Shape &s,
     const check::GgufType type = check::gguf_type(kernel);
     const check::GgufInput input(
         t, s.form, s.hard ? check::hard_rows(1, s.k) : check::gguf_activations(t.rng, s.k), 1, s.k);
-    const Matrix one(t, type, s, s.n[0]), two(t, type, s, s.n[1]), three(t, type, s, s.n[2]);
+    const Matrix one(t, type, s, s.n[0]), two(t, type, s, s.n[1]),
+        three(t, check::gguf_type(third_type(kernel)), s, s.n[2]);
     Op op{.kind = OpKind::gguf_joint};
-    op.type = find_word(kernel.param("type"));
+    op.type = find_word(kernel.param("type")), op.type3 = find_word(kernel.param("type3"));
     op.n = s.n[0], op.n2 = s.n[1], op.n3 = s.n[2], op.k = s.k;
     input.put(op);
     op.x_stride = 0; // of one row
@@ -87,25 +97,29 @@ void check_joint(Test &t, const Kernel &kernel, const Shape &s,
             t.unchanged("w", *m->w, where);
             if (m->bias)
                 t.unchanged("bias", *m->bias, where);
-            check::same_bits(t, "c", *m->c, m->want(type.info.id, s.k, input.tiles(0)), where);
+            check::same_bits(t, "c", *m->c, m->want(s.k, input.tiles(0)), where);
         }
 }
 
 } // namespace
 
 CHECK_FAMILY(gguf_decode_joint) {
-    const u32 rows = kernel.rows_per_workgroup, block = gguf_block(kernel.param("type"));
+    const u32 rows = kernel.rows_per_workgroup;
+    const u32 block = std::max(gguf_block(kernel.param("type")), gguf_block(third_type(kernel)));
     if (t.entry)
-        return check_joint(t, kernel, {{rows + 1, 3, 0}, block});
+        return check_joint(t, kernel,
+                           {{rows + 1, 3, kernel.param("type3") == "same" ? 0 : rows + 1}, block});
     check_joint(t, kernel, {{1, 1, 1}, block});
     check_joint(t, kernel, {{rows, 2 * rows + 5, rows - 1}, 1024 + block});
     check_joint(t, kernel, {{3 * rows + 2, 7, 0}, 768, false});
     check_joint(t, kernel, {{2 * rows, rows + 6, 3 * rows}, 512, true, 2}); // rounds of rows
+    check_joint(t, kernel, {{5, 3, 2 * rows + 7}, 1024 + block, true, 1});  // all of one workgroup
     check_joint(t, kernel, {{9, 5, 33}, 512, false, 0, true});
     if (machine_of(t.modules.device()).target->dot4)
         for (const GgufRows form : {GgufRows::plain, GgufRows::normed}) {
             check_joint(t, kernel, {{rows + 2, 6, 40}, 768, true, 0, false, form});
             check_joint(t, kernel, {{5, 9, 0}, 5120, true, 0, false, form});
+            check_joint(t, kernel, {{5, 9, 34}, 5120, true, 1, false, form});
         }
     if (t.checkers)
         return;

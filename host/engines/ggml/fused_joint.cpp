@@ -54,15 +54,16 @@ bool may_move(const ggml_cgraph *graph, const ggml_tensor *node, int from, int t
     return true;
 }
 
-// The products of the row of the one at `first`, with weights of its type.
-std::vector<Member> members_from(const ggml_cgraph *graph, int first) {
+// Adds products of the row of the one at `first`, with weights of its type or, `apart`, of another
+// one, until there are `most`.
+void add_products(std::vector<Member> &out, const ggml_cgraph *graph, int first, bool apart) {
     const ggml_tensor *const lead = graph->nodes[first];
-    std::vector<Member> out;
     for (int i = first; i < std::min(graph->n_nodes, first + near) && out.size() < most; i++) {
         const ggml_tensor *const node = graph->nodes[i];
         if (node->op != GGML_OP_MUL_MAT || node->src[1] != lead->src[1] ||
-            node->src[0]->type != lead->src[0]->type || !(node->flags & GGML_TENSOR_FLAG_COMPUTE) ||
-            !is_of_one_token(node) || !may_move(graph, node, first, i, out))
+            (node->src[0]->type != lead->src[0]->type) != apart ||
+            !(node->flags & GGML_TENSOR_FLAG_COMPUTE) || !is_of_one_token(node) ||
+            !may_move(graph, node, first, i, out))
             continue;
         Member one{node};
         if (const ggml_tensor *const sum = bias_behind(graph, i);
@@ -70,6 +71,15 @@ std::vector<Member> members_from(const ggml_cgraph *graph, int first) {
             one.sum = sum;
         out.push_back(one);
     }
+}
+
+// The products of the row of the one at `first`: two or three with weights of its type, or two and
+// a third with weights of another type.
+std::vector<Member> members_from(const ggml_cgraph *graph, int first) {
+    std::vector<Member> out;
+    add_products(out, graph, first, false);
+    if (out.size() == most - 1)
+        add_products(out, graph, first, true);
     return out;
 }
 
@@ -97,6 +107,7 @@ nw_gguf_joint operand_of(const std::vector<Member> &members) {
     out.n2 = size(weights(1), 1), out.w2 = weights(1)->data;
     out.c2 = column(1), out.bias2 = members[1].bias();
     if (members.size() == most) {
+        out.type3 = weights(2)->type;
         out.n3 = size(weights(2), 1), out.w3 = weights(2)->data;
         out.c3 = column(2), out.bias3 = members[2].bias();
     }
@@ -123,16 +134,21 @@ bool launch_joint(Queue &queue, nw_gguf_joint &operand, const std::vector<Member
 int fuse_joint(Queue &queue, const ggml_cgraph *graph, int first) {
     if (!is_of_one_token(graph->nodes[first]))
         return 0;
-    const std::vector<Member> members = members_from(graph, first);
+    std::vector<Member> members = members_from(graph, first);
     const ggml_tensor *const x = graph->nodes[first]->src[1];
     const void *const a = queue.converted.of(x);
-    if (members.size() < 2 || !are_apart(members, a ? nullptr : x))
-        return 0;
-    nw_gguf_joint operand = operand_of(members);
-    operand.a = a;
-    if (!a)
-        operand.x = x->data;
-    return launch_joint(queue, operand, members) ? 1 : 0;
+    // Without the third one, where the library refuses it.
+    for (; members.size() >= 2; members.pop_back()) {
+        if (!are_apart(members, a ? nullptr : x))
+            continue;
+        nw_gguf_joint operand = operand_of(members);
+        operand.a = a;
+        if (!a)
+            operand.x = x->data;
+        if (launch_joint(queue, operand, members))
+            return 1;
+    }
+    return 0;
 }
 
 int fuse_normed_joint(Queue &queue, const ggml_cgraph *graph, int first) {
