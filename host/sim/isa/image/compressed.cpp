@@ -72,11 +72,11 @@ static bool unpack_zstd(std::span<const std::byte> from, std::span<std::byte> to
 
 std::vector<std::byte> decompress_bundle(const ByteSource &image) {
     const Header header = read_header(image);
-    const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
-    if (header.method > 1)
+    if (header.method > 1) // first, as a damaged size may be large
         throw BadImage(
             fmt::format("compressed bundle with method {}: 0 (zlib) and 1 (zstd) are supported",
                         header.method));
+    const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
     std::vector<std::byte> contents(header.contents);
     if (!(header.method == 0 ? unpack_zlib : unpack_zstd)(payload, contents))
         throw BadImage("compressed bundle: its contents are damaged");
