@@ -21,6 +21,8 @@ struct Sizes {
     // Queries lie between as many other results of their product, as with a gate. The product's
     // memory is free once they are normed.
     bool gaps = false;
+    // The router has a bias; a further product reads the experts' row.
+    bool biased = false, shared = false;
 };
 
 constexpr Sizes models[] = {
@@ -29,6 +31,10 @@ constexpr Sizes models[] = {
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
+    {"small experts with a bias", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512, false,
+     true},
+    {"small experts and a shared one", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512,
+     false, false, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, true},
 };
@@ -166,7 +172,11 @@ private:
     }
     // llama.cpp: llm_graph_context::build_moe_ffn
     ggml_tensor *mixture(ggml_tensor *n) {
-        ggml_tensor *const p = ggml_soft_max(own(), by(s_.width, s_.experts, n, GGML_TYPE_F32));
+        ggml_tensor *logits = by(s_.width, s_.experts, n, GGML_TYPE_F32);
+        if (s_.biased)
+            logits = ggml_add(own(), logits,
+                              ggml_new_tensor_1d(weights_.get(), GGML_TYPE_F32, s_.experts));
+        ggml_tensor *const p = ggml_soft_max(own(), logits);
         ggml_tensor *const chosen = ggml_argsort_top_k(own(), p, static_cast<int>(s_.used));
         ggml_tensor *weights =
             ggml_get_rows(own(), ggml_reshape_3d(own(), p, 1, s_.experts, tokens_), chosen);
@@ -192,7 +202,7 @@ private:
         out = views[0];
         for (int64_t i = 1; i < s_.used; i++)
             ggml_build_forward_expand(graph, out = ggml_add(own(), out, views[i]));
-        return out;
+        return s_.shared ? ggml_add(own(), out, by(s_.width, s_.width, n)) : out;
     }
     ggml_tensor *layer(ggml_tensor *in) {
         ggml_tensor *const h = ggml_add(own(), attention(norm(in, s_.width)), in);
