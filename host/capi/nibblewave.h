@@ -1784,6 +1784,64 @@ NW_API nw_status nw_topk_moe(nw_context *context, const nw_topk_moe_op *route, v
 NW_API nw_status nw_topk_moe_prepare(nw_context *context, const nw_topk_moe_op *route);
 
 /*
+ * A router: its product, optionally behind a norm, and nw_topk_moe, in one launch
+ *
+ *     L[i, e] = bias[e] + sum over k of Z[i, k] * w[e, k]
+ *     Z = X, or with norm Z[i, k] = X[i, k] * norm[k] / sqrt(mean of X[i]^2 + eps)
+ *     p = softmax of row i of L; ids[i, :] = the top_k experts of largest p, the largest first
+ *     Y[i, j] = scale * p[ids[i, j]], or if normed that / max(sum over j of p[ids[i, j]], limit)
+ *
+ * The lower number of equal experts comes first. In f32: the error of L is at most E = 2^-24 * (K /
+ * 64 + 32) * (sum over k of |Z * w| + |bias|), and the relative error of Y at most 2^-15 + 4 E
+ * where L is at most 87 below the token's largest; further below Y may be 0, and the lower number
+ * comes first. Experts whose L differ by less than 2 E may change places. Each token reads w: for
+ * more than a few nw_dense and nw_topk_moe are faster.
+ */
+typedef struct nw_route_moe_op {
+    size_t size;      /* sizeof(nw_route_moe_op); NW_ROUTE_MOE_OP_INIT sets it */
+    uint32_t m;       /* tokens, 1..65536 */
+    uint32_t k;       /* a multiple of 4, 4..2^24 */
+    uint32_t experts; /* 1..256 */
+    uint32_t top_k;   /* experts of a token: 1..32, <= experts */
+    uint32_t normed;  /* 1, not 0: weights of a token are brought to a sum of 1 */
+    float limit;      /* least sum */
+    float scale;      /* of the weights */
+    float eps;        /* added to the mean of squares, with `norm`: finite, >= 0 */
+
+    const float *x;    /* [m, K], 16-byte aligned */
+    const float *norm; /* [K], 16-byte aligned, or null: x as it is */
+    const float *w;    /* [experts, K], 16-byte aligned */
+    const float *bias; /* [experts], or null */
+    float *y;          /* [m, top_k]; overlaps nothing else */
+    int32_t *ids;      /* [m, top_k]; overlaps nothing else */
+
+    /* Bytes from row to row: at least a row, multiples of 4, of x and w of 16, < 2^32. */
+    uint64_t x_stride;
+    uint64_t w_stride;
+    uint64_t y_stride;
+    uint64_t ids_stride;
+
+    void *workspace; /* as in nw_attn */
+    uint64_t workspace_bytes;
+} nw_route_moe_op;
+
+#define NW_ROUTE_MOE_OP_INIT                                                                       \
+    {                                                                                              \
+        sizeof(nw_route_moe_op), 1, 0, 0, 0, 1, 6.103515625e-5f, 1.0f, 0, NULL, NULL, NULL, NULL,  \
+            NULL, NULL, 0, 0, 0, 0, NULL, 0                                                        \
+    }
+
+/* As nw_attention. */
+NW_API nw_status nw_route_moe(nw_context *context, const nw_route_moe_op *route, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads experts only. */
+NW_API nw_status nw_route_moe_prepare(nw_context *context, const nw_route_moe_op *route);
+
+/* Bytes of workspace for these and for fewer tokens. Reads m, k, experts and top_k. */
+NW_API nw_status nw_route_moe_workspace_size(nw_context *context, const nw_route_moe_op *route,
+                                             uint64_t *bytes);
+
+/*
  * A token's experts times the router's weights, and a residual
  *
  *     Y[i, k] = sum over e of X[i, e, k] * w[i, e], plus bias[i, k]

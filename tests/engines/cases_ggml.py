@@ -18,8 +18,9 @@ import sources
 from reported_faults import FAULTS
 
 MOST_TIMES = 1.5  # host time of a product, or of a node of a token, over that of nw_gguf_linear in the same run
-MOST_LAUNCHES = {"small": 6, "small of two types": 6, "small experts": 10, "small oss": 11}  # of a layer at one token
-UNFUSED = {"small": 30, "small of two types": 30, "small experts": 41, "small oss": 42}
+# of a layer at one token
+MOST_LAUNCHES = {"small": 6, "small of two types": 6, "small experts": 8, "small experts with a bias": 8, "small experts and a shared one": 14, "small oss": 9}
+UNFUSED = {"small": 30, "small of two types": 30, "small experts": 41, "small experts with a bias": 42, "small experts and a shared one": 44, "small oss": 42}
 HOST = {"NIBBLEWAVE_GGML_MEMORY": "host"}
 ACCEL = {"NIBBLEWAVE_GGML_TYPE": "accel"}
 
@@ -184,6 +185,7 @@ class Host(unittest.TestCase):
             ("gfx1100", {"HIPSIM_CHOICES": FAULTS}),
             ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,q8,sum,folded"}),
             ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,heads,joint,conversion"}),
+            ("gfx1151", {"NIBBLEWAVE_GGML_UNFUSED": "route,addend"}),
         ]
         for gfx, environment in kinds:
             with self.subTest(gfx=gfx, **environment):

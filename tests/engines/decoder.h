@@ -30,6 +30,8 @@ struct Sizes {
     // Type of the values' weights and of a dense layer's last ones, as in half the layers of
     // llama.cpp's Q4_K_M; GGML_TYPE_COUNT: that of the others.
     ggml_type more_bits = GGML_TYPE_COUNT;
+    // The router has a bias; a further product reads the experts' row.
+    bool biased = false, shared = false;
 };
 
 inline ggml_type more_bits_of(const Sizes &s) {
@@ -46,6 +48,10 @@ constexpr Sizes models[] = {
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
     {"small oss", GGML_TYPE_Q8_0, 1024, 64, 8, 2, 256, 16, 4, false, 2, 512, true},
+    {"small experts with a bias", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512, false,
+     false, GGML_TYPE_COUNT, true},
+    {"small experts and a shared one", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512,
+     false, false, GGML_TYPE_COUNT, false, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
     {"small of two types", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
@@ -225,7 +231,10 @@ private:
         ggml_tensor *experts, *weights;
     };
     Choice choice(ggml_tensor *n) {
-        ggml_tensor *const p = ggml_soft_max(own(), by(s_.width, s_.experts, n, GGML_TYPE_F32));
+        ggml_tensor *logits = by(s_.width, s_.experts, n, GGML_TYPE_F32);
+        if (s_.biased)
+            logits = ggml_add(own(), logits, weights_of(s_.experts));
+        ggml_tensor *const p = ggml_soft_max(own(), logits);
         ggml_tensor *const chosen = ggml_argsort_top_k(own(), p, static_cast<int>(s_.used));
         ggml_tensor *weights =
             ggml_get_rows(own(), ggml_reshape_3d(own(), p, 1, s_.experts, tokens_), chosen);
@@ -264,7 +273,7 @@ private:
         out = views[0];
         for (int64_t i = 1; i < s_.used; i++)
             ggml_build_forward_expand(graph, out = ggml_add(own(), out, views[i]));
-        return out;
+        return s_.shared ? ggml_add(own(), out, by(s_.width, s_.width, n)) : out;
     }
     ggml_tensor *layer(ggml_tensor *in) {
         ggml_tensor *const h = ggml_add(own(), attention(norm(in, s_.width)), in);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Experts with biases, as gpt-oss has them, and a router whose softmax is of the chosen experts.
+// Products of experts with biases, as gpt-oss has them.
 #include <ggml-impl.h>
 
 #include "engines/ggml/fusion.h"
@@ -81,38 +81,6 @@ int fuse_expert_bias(Queue &queue, const ggml_cgraph *graph, int first) {
     return writes_its_row(operand, experts.product->src[1], experts.sum)
                ? 0
                : launched(queue, operand, 2);
-}
-
-// The softmax of the chosen experts' logits is that of all, divided by the chosen ones' sum.
-int fuse_late_route(Queue &queue, const ggml_cgraph *graph, int first) {
-    if (!ggml_can_fuse_subgraph(
-            graph, first,
-            {GGML_OP_ARGSORT, GGML_OP_VIEW, GGML_OP_GET_ROWS, GGML_OP_RESHAPE, GGML_OP_SOFT_MAX},
-            {first + 1, first + 4}))
-        return 0;
-    const ggml_tensor *const order = graph->nodes[first], *const chosen = graph->nodes[first + 1],
-                             *const rows = graph->nodes[first + 2],
-                             *const weights = graph->nodes[first + 4], *const x = order->src[0];
-    const bool plain =
-        parameter<int32_t>(order, 0) == GGML_SORT_ORDER_DESC && is_f32(x) &&
-        ggml_is_contiguous(x) && x->ne[2] * x->ne[3] == 1 && chosen->src[0] == order &&
-        chosen->view_offs == 0 && chosen->nb[1] == order->nb[1] && chosen->ne[1] == x->ne[1] &&
-        rows->src[0]->op == GGML_OP_RESHAPE && rows->src[0]->src[0] == x &&
-        rows->src[0]->ne[0] == 1 && rows->src[1] == chosen &&
-        weights->src[0] == graph->nodes[first + 3] && !weights->src[1] && !weights->src[2] &&
-        parameter<float>(weights, 0) == 1 && is_f32(weights) && ggml_is_contiguous(weights) &&
-        weights->ne[0] == chosen->ne[0] && weights->ne[1] == x->ne[1];
-    if (!plain)
-        return 0;
-    nw_topk_moe_op operand = NW_TOPK_MOE_OP_INIT;
-    operand.m = size(x, 1), operand.experts = size(x, 0), operand.top_k = size(chosen, 0);
-    operand.normed = 1, operand.limit = 0;
-    operand.x = static_cast<const float *>(x->data);
-    operand.y = static_cast<float *>(weights->data);
-    operand.ids = static_cast<int32_t *>(chosen->data);
-    operand.x_stride = x->nb[1], operand.ids_stride = chosen->nb[1];
-    operand.y_stride = sizeof(float) * operand.top_k;
-    return nw_topk_moe(queue.device.context.get(), &operand, queue.stream) == NW_OK ? 5 : 0;
 }
 
 } // namespace nw::engine

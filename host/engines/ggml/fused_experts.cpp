@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mixture of experts between its products: the router's choice, and the weighted sum.
+// The weighted sum of a mixture's experts.
 #include <ggml-impl.h>
 
-#include <cmath>
 #include <vector>
 
 #include "engines/ggml/fusion.h"
@@ -11,46 +10,6 @@
 namespace nw::engine {
 
 namespace {
-
-// Nodes of a router from the first on.
-struct Route {
-    const ggml_tensor *probabilities, *order, *chosen, *weights;
-    const ggml_tensor *clamp = nullptr; // of the weights' sum, by which they are divided
-    int nodes = 0;
-};
-
-bool has_route(const ggml_cgraph *graph, int i, Route &out) {
-    if (ggml_can_fuse_subgraph(graph, i,
-                               {GGML_OP_SOFT_MAX, GGML_OP_RESHAPE, GGML_OP_ARGSORT, GGML_OP_VIEW,
-                                GGML_OP_GET_ROWS, GGML_OP_RESHAPE, GGML_OP_SUM_ROWS, GGML_OP_CLAMP,
-                                GGML_OP_DIV},
-                               {i + 3, i + 8})) {
-        const ggml_tensor *const *const n = graph->nodes + i;
-        out = {n[0], n[2], n[3], n[8], n[7], 9};
-        return n[5]->src[0] == n[4] && n[6]->src[0] == n[5] && n[7]->src[0] == n[6] &&
-               n[8]->src[0] == n[5] && n[8]->src[1] == n[7];
-    }
-    if (!ggml_can_fuse_subgraph(
-            graph, i,
-            {GGML_OP_SOFT_MAX, GGML_OP_RESHAPE, GGML_OP_ARGSORT, GGML_OP_VIEW, GGML_OP_GET_ROWS},
-            {i + 3, i + 4}))
-        return false;
-    out = {
-        graph->nodes[i], graph->nodes[i + 2], graph->nodes[i + 3], graph->nodes[i + 4], nullptr, 5};
-    return true;
-}
-
-// Whether softmax, order and choice are what nw_topk_moe computes.
-bool is_plain(const ggml_cgraph *graph, int i, const Route &r) {
-    const ggml_tensor *const p = r.probabilities, *const rows = graph->nodes[i + 4];
-    return !p->src[1] && !p->src[2] && parameter<float>(p, 0) == 1 && is_f32(p->src[0]) &&
-           ggml_is_contiguous(p->src[0]) && p->ne[2] * p->ne[3] == 1 && r.order->src[0] == p &&
-           parameter<int32_t>(r.order, 0) == GGML_SORT_ORDER_DESC && r.chosen->src[0] == r.order &&
-           r.chosen->view_offs == 0 && r.chosen->nb[1] == r.order->nb[1] &&
-           r.chosen->ne[1] == p->ne[1] && graph->nodes[i + 1]->src[0] == p &&
-           rows->src[0] == graph->nodes[i + 1] && rows->src[1] == r.chosen && is_f32(r.weights) &&
-           ggml_is_contiguous(r.weights) && (!r.clamp || std::isinf(parameter<float>(r.clamp, 1)));
-}
 
 // The rest of a weighted sum: views of each expert's rows, their sums one after the other.
 bool has_sums(const ggml_cgraph *graph, int i, int experts) {
@@ -90,25 +49,6 @@ bool can_fuse(const ggml_cgraph *graph, int first, int experts, int sums) {
 }
 
 } // namespace
-
-int fuse_route(Queue &queue, const ggml_cgraph *graph, int first) {
-    Route r;
-    if (!has_route(graph, first, r) || !is_plain(graph, first, r))
-        return 0;
-    nw_topk_moe_op operand = NW_TOPK_MOE_OP_INIT;
-    const ggml_tensor *const x = r.probabilities->src[0];
-    operand.m = size(x, 1), operand.experts = size(x, 0), operand.top_k = size(r.chosen, 0);
-    operand.normed = r.clamp != nullptr;
-    if (r.clamp)
-        operand.limit = parameter<float>(r.clamp, 0);
-    operand.x = static_cast<const float *>(x->data);
-    operand.y = static_cast<float *>(r.weights->data);
-    operand.ids = static_cast<int32_t *>(r.chosen->data);
-    operand.x_stride = x->nb[1], operand.ids_stride = r.chosen->nb[1];
-    operand.y_stride = sizeof(float) * operand.top_k;
-    const nw_status status = nw_topk_moe(queue.device.context.get(), &operand, queue.stream);
-    return status == NW_OK ? r.nodes : 0;
-}
 
 int fuse_experts(Queue &queue, const ggml_cgraph *graph, int first) {
     const ggml_tensor *const product = graph->nodes[first], *const x = product->src[0],

@@ -4,6 +4,7 @@
 #include <ggml-impl.h>
 
 #include "engines/ggml/fusion.h"
+#include "engines/ggml/gated.h"
 #include "engines/ggml/maps.h"
 #include "engines/ggml/moves.h"
 #include "engines/ggml/one_row.h"
@@ -67,10 +68,11 @@ int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
     return writes_its_row(operand, product->src[1], sum) ? 0 : launched(queue, operand, 2);
 }
 
-namespace {
-
-// Gate, up and glu from node `first` on; behind a norm, if there is one.
-int fuse_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRow &normed) {
+bool map_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRow &normed,
+               nw_gguf_moe_act &out) {
+    const ggml_op op = graph->nodes[first]->op;
+    if (!ggml_can_fuse_subgraph(graph, first, {op, op, GGML_OP_GLU}, {first + 2}))
+        return false;
     const ggml_tensor *const glu = graph->nodes[first + 2];
     const ggml_tensor *const gate = glu->src[0], *const up = glu->src[1];
     const ggml_tensor *const one = graph->nodes[first], *const other = graph->nodes[first + 1];
@@ -78,20 +80,18 @@ int fuse_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRo
     if (!both || ggml_get_glu_op(glu) != GGML_GLU_OP_SWIGLU || !is_of_one_token(gate) ||
         !is_of_one_token(up) || gate->src[1] != up->src[1] || gate->src[2] != up->src[2] ||
         !have_same_weights(gate->src[0], up->src[0]) || !ggml_is_contiguous(glu))
-        return 0;
-    nw_gguf_moe_act operand = operand_of(queue, gate);
-    operand.act = NW_ACT_SILU;
-    operand.w_up = up->src[0]->data, operand.c = glu->data;
+        return false;
+    out = operand_of(queue, gate);
+    out.act = NW_ACT_SILU;
+    out.w_up = up->src[0]->data, out.c = glu->data;
     if (!normed)
-        return writes_its_row(operand, gate->src[1], glu) ? 0 : launched(queue, operand, 3);
-    if (gate->src[1] != normed.product || overlap(normed.x(), glu))
-        return 0;
-    operand.a = nullptr, operand.x = normed.x()->data;
-    operand.norm = normed.weights(), operand.eps = normed.eps();
-    return launched(queue, operand, 5);
+        return !writes_its_row(out, gate->src[1], glu);
+    if (!normed.is(gate->src[1]) || overlap(normed.x(), glu))
+        return false;
+    out.a = nullptr, out.x = normed.x()->data;
+    out.norm = normed.weights(), out.eps = normed.eps();
+    return true;
 }
-
-} // namespace
 
 // A product alone, whose row no norm converted: the launch for the conversion is saved.
 int fuse_conversion(Queue &queue, const ggml_cgraph *graph, int first) {
@@ -105,19 +105,18 @@ int fuse_conversion(Queue &queue, const ggml_cgraph *graph, int first) {
 }
 
 int fuse_glu(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_op op = graph->nodes[first]->op;
-    if (!ggml_can_fuse_subgraph(graph, first, {op, op, GGML_OP_GLU}, {first + 2}))
-        return 0;
-    return fuse_gated(queue, graph, first, {});
+    nw_gguf_moe_act operand;
+    return map_gated(queue, graph, first, {}, operand) ? launched(queue, operand, 3) : 0;
 }
 
 int fuse_normed_glu(Queue &queue, const ggml_cgraph *graph, int first) {
     const NormedRow normed = normed_row(graph, first, 2);
-    if (!normed ||
-        !ggml_can_fuse_subgraph(graph, first + 2, {GGML_OP_MUL_MAT, GGML_OP_MUL_MAT, GGML_OP_GLU},
-                                {first + 4}))
+    nw_gguf_moe_act operand;
+    if (!normed || first + 2 >= graph->n_nodes || graph->nodes[first + 2]->op != GGML_OP_MUL_MAT ||
+        graph->nodes[first + 2]->src[1] != normed.product ||
+        !map_gated(queue, graph, first + 2, normed, operand))
         return 0;
-    return fuse_gated(queue, graph, first + 2, normed);
+    return launched(queue, operand, 5);
 }
 
 } // namespace nw::engine

@@ -32,7 +32,9 @@ constexpr Row rows[] = {
     {GGML_OP_ROPE, "heads", fuse_heads},
     {GGML_OP_RMS_NORM, "folded", fuse_normed_glu},
     {GGML_OP_RMS_NORM, "folded", fuse_normed_joint},
+    {GGML_OP_RMS_NORM, "folded", fuse_normed_router},
     {GGML_OP_RMS_NORM, "norm", fuse_norm},
+    {GGML_OP_MUL_MAT, "route", fuse_router},
     {GGML_OP_MUL_MAT, "glu", fuse_glu},
     {GGML_OP_MUL_MAT, "joint", fuse_joint},
     {GGML_OP_MUL_MAT, "addend", fuse_addend},
@@ -42,7 +44,7 @@ constexpr Row rows[] = {
     {GGML_OP_MUL_MAT_ID, "addend", fuse_expert_bias},
     {GGML_OP_MUL_MAT_ID, "conversion", fuse_conversion},
     {GGML_OP_SOFT_MAX, "route", fuse_route},
-    {GGML_OP_ARGSORT, "route", fuse_late_route},
+    {GGML_OP_ARGSORT, "route", fuse_route},
     {GGML_OP_MUL, "experts", fuse_experts},
 };
 

@@ -16,20 +16,21 @@ bool is_fused(const char *name);
 
 // Queue the nodes from the first on as one launch, and before it those between them that are none
 // of its own. How many they are; 0 if they are to be queued one by one.
-int fuse_norm(Queue &, const ggml_cgraph *, int first);         // fusion.cpp
-int fuse_summed_norm(Queue &, const ggml_cgraph *, int first);  // fusion.cpp
-int fuse_heads(Queue &, const ggml_cgraph *, int first);        // fused_heads.cpp
-int fuse_cache(Queue &, const ggml_cgraph *, int first);        // fused_heads.cpp
-int fuse_addend(Queue &, const ggml_cgraph *, int first);       // fused_products.cpp
-int fuse_conversion(Queue &, const ggml_cgraph *, int first);   // fused_products.cpp
-int fuse_glu(Queue &, const ggml_cgraph *, int first);          // fused_products.cpp
-int fuse_normed_glu(Queue &, const ggml_cgraph *, int first);   // fused_products.cpp
-int fuse_joint(Queue &, const ggml_cgraph *, int first);        // fused_joint.cpp
-int fuse_normed_joint(Queue &, const ggml_cgraph *, int first); // fused_joint.cpp
-int fuse_biased_glu(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
-int fuse_expert_bias(Queue &, const ggml_cgraph *, int first);  // fused_biased.cpp
-int fuse_late_route(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
-int fuse_route(Queue &, const ggml_cgraph *, int first);        // fused_experts.cpp
-int fuse_experts(Queue &, const ggml_cgraph *, int first);      // fused_experts.cpp
+int fuse_norm(Queue &, const ggml_cgraph *, int first);          // fusion.cpp
+int fuse_summed_norm(Queue &, const ggml_cgraph *, int first);   // fusion.cpp
+int fuse_heads(Queue &, const ggml_cgraph *, int first);         // fused_heads.cpp
+int fuse_cache(Queue &, const ggml_cgraph *, int first);         // fused_heads.cpp
+int fuse_addend(Queue &, const ggml_cgraph *, int first);        // fused_products.cpp
+int fuse_conversion(Queue &, const ggml_cgraph *, int first);    // fused_products.cpp
+int fuse_glu(Queue &, const ggml_cgraph *, int first);           // fused_products.cpp
+int fuse_normed_glu(Queue &, const ggml_cgraph *, int first);    // fused_products.cpp
+int fuse_joint(Queue &, const ggml_cgraph *, int first);         // fused_joint.cpp
+int fuse_normed_joint(Queue &, const ggml_cgraph *, int first);  // fused_joint.cpp
+int fuse_biased_glu(Queue &, const ggml_cgraph *, int first);    // fused_biased.cpp
+int fuse_expert_bias(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
+int fuse_route(Queue &, const ggml_cgraph *, int first);         // fused_route.cpp
+int fuse_router(Queue &, const ggml_cgraph *, int first);        // fused_route.cpp
+int fuse_normed_router(Queue &, const ggml_cgraph *, int first); // fused_route.cpp
+int fuse_experts(Queue &, const ggml_cgraph *, int first);       // fused_experts.cpp
 
 } // namespace nw::engine

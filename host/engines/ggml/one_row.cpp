@@ -17,6 +17,10 @@ bool is_of_one_token(const ggml_tensor *product) {
                 : ggml_nrows(x) == 1 && w->ne[2] == 1);
 }
 
+bool NormedRow::is(const ggml_tensor *row) const {
+    return row == product || (row->op == GGML_OP_RESHAPE && row->src[0] == product);
+}
+
 const float *NormedRow::weights() const {
     return static_cast<const float *>(operand_beside(product, norm)->data);
 }

@@ -27,6 +27,7 @@ struct NormedRow {
 
     explicit operator bool() const { return norm; }
     const ggml_tensor *x() const { return norm->src[0]; }
+    bool is(const ggml_tensor *row) const; // itself, or reshaped
     const float *weights() const;
     float eps() const;
 };

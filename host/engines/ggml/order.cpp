@@ -29,13 +29,14 @@ int nodes_of(const ggml_cgraph *graph, int product) {
 void gather_products(ggml_cgraph *graph) {
     for (int i = 0; i < graph->n_nodes; i++) {
         const ggml_tensor *const lead = graph->nodes[i];
-        if (lead->op != GGML_OP_MUL_MAT)
+        // A router, whose weights are f32, stays beside its softmax.
+        if (lead->op != GGML_OP_MUL_MAT || !ggml_is_quantized(lead->src[0]->type))
             continue;
         int end = i + nodes_of(graph, i);
         for (int j = end; j < std::min(graph->n_nodes, i + near); j++) {
             const ggml_tensor *const node = graph->nodes[j];
             if (node->op != GGML_OP_MUL_MAT || node->src[1] != lead->src[1] ||
-                !is_given(node->src[0]))
+                !ggml_is_quantized(node->src[0]->type) || !is_given(node->src[0]))
                 continue;
             const int nodes = nodes_of(graph, j);
             ggml_tensor **const all = graph->nodes;
