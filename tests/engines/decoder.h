@@ -30,8 +30,9 @@ struct Sizes {
     // Type of the values' weights and of a dense layer's last ones, as in half the layers of
     // llama.cpp's Q4_K_M; GGML_TYPE_COUNT: that of the others.
     ggml_type more_bits = GGML_TYPE_COUNT;
-    // The router has a bias; a further product reads the experts' row.
-    bool biased = false, shared = false;
+    // The router has a bias; a further product reads the experts' row; their residual is the
+    // layer's input, so the memory of their norm's operand is free once it has been read.
+    bool biased = false, shared = false, early = false;
 };
 
 inline ggml_type more_bits_of(const Sizes &s) {
@@ -52,6 +53,8 @@ constexpr Sizes models[] = {
      false, GGML_TYPE_COUNT, true},
     {"small experts and a shared one", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512,
      false, false, GGML_TYPE_COUNT, false, true},
+    {"small experts, early residual", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512,
+     false, false, GGML_TYPE_COUNT, false, false, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
     {"small of two types", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
@@ -278,7 +281,7 @@ private:
     ggml_tensor *layer(ggml_tensor *in) {
         ggml_tensor *const h = ggml_add(own(), attention(norm(in, s_.width)), in);
         ggml_tensor *const n = norm(h, s_.width);
-        return ggml_add(own(), s_.experts ? mixture(n) : dense(n), h);
+        return ggml_add(own(), s_.experts ? mixture(n) : dense(n), s_.early ? in : h);
     }
 
     Sizes s_;
