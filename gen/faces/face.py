@@ -14,7 +14,7 @@ from expressions import names_of
 from family import Family, texts_of
 
 FACE_KEYS = {"struct", "size", "call", "operand", "text", "members", "defaults", "queues", "prepare", "prepared_by", "workspace", "python", "like", "arguments", "rules"}
-MEMBER_KEYS = {"says", "enumerators", "by", "beside", "init", "c", "sets", "when", "value"}
+MEMBER_KEYS = {"says", "enumerators", "by", "beside", "init", "c", "sets", "when", "value", "python"}
 CALL_KEYS = {"call", "reads", "nulls", "says", "text", "also", "others", "any", "or_none"}
 C_ELEMENTS = {"f32": "float", "i32": "int32_t"}  # others are void
 PREPARES = "Loads the kernels that such launches need, whatever their other members."
@@ -35,6 +35,7 @@ class Member:
     flag: bool  # it is 0 or 1 there
     when: str  # the member is read only where this holds of the op, by an expression of the contract; "": always
     value: str  # what the op gets in its place, by such an expression; "": the member
+    python: bool  # else Python's method leaves it null
 
     @property
     def pointer(self) -> bool:
@@ -136,7 +137,7 @@ def _member(path: Path, f: Family, name: str, row: str | Mapping) -> Member:
             _fail(path, name, f"{key} = `{text}`: {', '.join(sorted(unknown))}: must be sizes or arguments of {f.name}")
     kind = facts.get("c") or ("int32_t" if facts.get("by") else _kind(f, sets))
     init = facts.get("init", "NULL" if kind.endswith("*") else "0")
-    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("beside", ""), init, sets, bool(words), _is_flag(f, sets), when, value)
+    return Member(name, kind, facts.get("says", ""), enumerators, facts.get("by", ""), facts.get("beside", ""), init, sets, bool(words), _is_flag(f, sets), when, value, facts.get("python", True))
 
 
 def _reading(path: Path, face: Mapping, key: str, end: str, says: str) -> Reading | None:

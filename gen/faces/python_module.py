@@ -13,7 +13,7 @@ from family import Pointer
 def _operands(face: Face) -> list[Member]:
     """Pointers that a method has: optional results are the C API's alone."""
     pointers = face.family.pointers
-    return [m for m in face.members if m.pointer and not (pointers[m.name].written and pointers[m.name].optional)]
+    return [m for m in face.members if m.pointer and m.python and not (pointers[m.name].written and pointers[m.name].optional)]
 
 
 def _operand(face: Face, m: Member) -> str:

@@ -18,8 +18,9 @@ namespace nw::engine {
 
 namespace {
 
-// Properties that determine the size of a node's workspace.
-using Shape = std::array<int64_t, 14>;
+// Properties that determine the size of a node's workspace. Parameters and types decide which call
+// computes attention.
+using Shape = std::array<int64_t, 20>;
 
 Shape shape_of(const ggml_tensor *node) {
     const ggml_tensor *const a = node->src[0], *const b = node->src[1], *const ids = node->src[2];
@@ -28,7 +29,10 @@ Shape shape_of(const ggml_tensor *node) {
     for (std::size_t d = 1; d < 4; d++) // strides decide whether b is one product
         out[8 + d] = static_cast<int64_t>(b->nb[d]);
     if (ids)
-        out[12] = ids->ne[0], out[13] = static_cast<int64_t>(ids->nb[1]);
+        out[12] = ids->ne[0], out[13] = static_cast<int64_t>(ids->nb[1]), out[14] = ids->type;
+    out[15] = b->type, out[16] = node->src[3] != nullptr;
+    for (int n = 0; n < 3; n++)
+        out[static_cast<std::size_t>(17 + n)] = node->op_params[n];
     return out;
 }
 

@@ -101,6 +101,13 @@ TEST_CASE("a copy and a fill beyond the last cache: within 2 % of all workgroups
     }
 }
 
+// Lines that stay dirty in MALL are never written to DRAM.
+TEST_CASE("a fill that the last cache holds: within 2 % of all workgroups' time") {
+    const timing::Part &part = *timing::find_part("6800");
+    const timing::Result sampled = check_stream(fill(part.mall_size / 2ull), part);
+    CHECK(sampled.groups_timed < sampled.groups);
+}
+
 // Also what was executed before to know the work of later workgroups leaves no trace.
 TEST_CASE("where all workgroups are timed, the time is theirs to the cycle" * all_tier()) {
     const timing::Part &part = *timing::find_part("7900 XTX");

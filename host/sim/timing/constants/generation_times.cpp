@@ -123,9 +123,9 @@ f64 Generations::work(const Rate &r, GroupRange range) const {
 }
 
 // In the long run what becomes dirty is written back: as much of it more or less as the caches'
-// share of dirty lines still changed.
+// share of dirty lines still changed. Not if the last cache has room for all of it.
 Generations::Rate Generations::settled(Rate r) const {
-    if (r.traffic > busy_memory * r.cycles) {
+    if (fills_last_ && r.traffic > busy_memory * r.cycles) {
         r.cycles += r.kept / grid_.dram_bytes;
         r.dram_write += r.kept;
     }

@@ -57,19 +57,21 @@ void Generations::seen(Seen s, u64 started) {
         started + grid_.resident > grid_.all)
         return;
     const Rate r = rate(ends_.size() - 1);
-    const u64 left = (grid_.all - started) / grid_.resident, over = turnover(r, left);
+    const u64 left = (grid_.all - started) / grid_.resident;
+    const Turnover over = turnover(r, left);
     const f64 most = most_error * (static_cast<f64>(last_) + static_cast<f64>(left) * r.cycles);
     // Only so much of a first part takes the same time.
-    const auto alike = static_cast<f64>(over ? std::min(over, left) : left);
+    const auto alike = static_cast<f64>(over.generations ? std::min(over.generations, left) : left);
     if (r.error_of(alike) <= most ||
-        (over && r.generations >= fewest_before && alike * r.pair_error <= most))
+        (over.generations && r.generations >= fewest_before && alike * r.pair_error <= most))
         decide(r, started, left, over);
 }
 
 void Generations::passed(const MemoryCounts &counts) { passed_.push_back(counts); }
 
-void Generations::decide(const Rate &r, u64 started, u64 left, u64 over) {
+void Generations::decide(const Rate &r, u64 started, u64 left, Turnover turnover) {
     using What = Stretch::What;
+    const u64 over = turnover.generations;
     const u64 each = grid_.resident, all = grid_.all, alike = alike_until(r, started);
     if (over == 0 && alike == all) {
         const u64 timed = all - left * each;
@@ -94,6 +96,7 @@ void Generations::decide(const Rate &r, u64 started, u64 left, u64 over) {
     // mean would be neither time. All of it is played.
     if (left < over + later)
         return;
+    fills_last_ = turnover.last;
     const u64 to = started + (left - later) * each, full = started + over * each;
     replace_rest(started, {{What::passed, {started, full}},
                            {What::left_out, {full, to}, true},
@@ -135,9 +138,9 @@ u64 Generations::alike_until(const Rate &r, u64 started) const {
     return grid_.all;
 }
 
-// Generations until a stream has replaced what L2 and MALL hold; 0 if that changes no time, as they
-// evict as many dirty lines as they get, or memory has time for these beside.
-u64 Generations::turnover(const Rate &r, u64 left) const {
+// It changes no time where caches evict as many dirty lines as they get, or memory has time for
+// these beside.
+Generations::Turnover Generations::turnover(const Rate &r, u64 left) const {
     const std::vector<Seen> &ends = ends_.back();
     const Seen &to = ends.back(), &from = ends[ends.size() - 1 - r.averaged];
     const auto per_generation = [&](u64 before, u64 after) {
@@ -165,15 +168,15 @@ u64 Generations::turnover(const Rate &r, u64 left) const {
         return static_cast<u64>(std::ceil(sizes * static_cast<f64>(c.lines) / lines));
     };
     u64 most = 0;
-    if (b.mall.lines && matters(of_l2 + of_mall, dram, grid_.dram_bytes) &&
-        fills(b.mall, mall_lines))
+    const bool into_mall = b.mall.lines != 0,
+               last = into_mall ? fills(b.mall, mall_lines) : fills(b.l2, r.l2_lines);
+    if (b.mall.lines && matters(of_l2 + of_mall, dram, grid_.dram_bytes) && last)
         most = over(lru_turnover, b.mall, mall_lines);
-    const bool into_mall = b.mall.lines != 0;
     if (most ||
         (matters(of_l2, into_mall ? mall : dram, into_mall ? grid_.mall_bytes : grid_.dram_bytes) &&
          fills(b.l2, r.l2_lines)))
         most = std::max(most, over(random_turnover, b.l2, r.l2_lines));
-    return most;
+    return {most, last};
 }
 
 } // namespace nw::sim::timing

@@ -103,10 +103,16 @@ private:
     static u64 moved_by_dram(const MemoryCounts &); // bytes
     static u64 moved_by_mall(const MemoryCounts &);
     f64 traffic(const MemoryCounts &) const; // cycles that it takes at least
-    void decide(const Rate &, u64 started, u64 left, u64 over);
+    // Generations until a stream has replaced what L2 and MALL hold; 0 if that changes no time.
+    // `last`: the last of these caches fills, too.
+    struct Turnover {
+        u64 generations = 0;
+        bool last = false;
+    };
+    void decide(const Rate &, u64 started, u64 left, Turnover);
     u64 alike_until(const Rate &, u64 started) const;
     f64 work(const Rate &, GroupRange) const;
-    u64 turnover(const Rate &, u64 left) const;
+    Turnover turnover(const Rate &, u64 left) const;
     void replace_rest(u64 from, const Plan &rest);
     Rate settled(Rate) const;
     struct Gap;
@@ -114,6 +120,7 @@ private:
 
     Grid grid_;
     Plan plan_;
+    bool fills_last_ = false; // the last cache, while workgroups are left out
     u64 ended_ = 0, last_ = 0;
     u64 insts_ = 0;                          // of a workgroup
     bool equal_ = true;                      // all workgroups have as many
