@@ -27,7 +27,7 @@ import models  # noqa: E402
 FILE = ROOT / "bench/data/tokens.csv"
 HEAD = "# SPDX-License-Identifier: MIT\n# Whole tokens through the ggml backend (sim). python3 tests/engines/tokens.py renews them.\n"
 PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "R9700": "gfx1201", "6800 XT": "gfx1030"}
-MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M"}
+MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M", "gpt-oss-20b": "MXFP4"}
 
 
 @dataclass(frozen=True)
