@@ -74,7 +74,7 @@ def by_kernel(launches: Iterable[Launch]) -> dict[str, Sum]:
 
 
 def layer_of(launches: list[Launch]) -> list[Launch]:
-    """Of three layers: from the second one's attention to the third one's. The product of the vocabulary should follow them: its weights
+    """From the second attention to the third, a layer of three. The product of the vocabulary should follow them: its weights
     leave nothing of the layers in caches."""
     at = [n for n, one in enumerate(launches) if one.kernel.startswith("attn")]
     if len(at) != 3:
