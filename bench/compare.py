@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -54,12 +54,17 @@ def cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def text(rows: list[Row]) -> str:
+def table(head: str, kind: type, rows: Iterable) -> str:
+    """Rows of a dataclass as CSV, behind these lines of comment."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(f.name for f in fields(Row))
+    writer.writerow(f.name for f in fields(kind))
     writer.writerows([cell(value) for value in astuple(each)] for each in rows)
-    return HEAD + out.getvalue()
+    return head + out.getvalue()
+
+
+def text(rows: list[Row]) -> str:
+    return table(HEAD, Row, rows)
 
 
 def data(path: Path) -> list[dict[str, str]]:
@@ -107,8 +112,7 @@ def tokens() -> dict[str, float]:
     return {f"{line['model']} {line['file']} {line['part']}": 1000 / float(line["ms"]) for line in data(TOKENS)}
 
 
-def model(line: dict[str, str], name: str) -> Row:
-    ours = tokens()[name]
+def model(line: dict[str, str], name: str, ours: float) -> Row:
     return Row("model", name, f"llama.cpp, {line['backend']}", float(line["low"]), float(line["high"]), ours, ours, ours)
 
 
@@ -124,8 +128,9 @@ def jobs() -> Iterator[tuple[str, Job]]:
         if line["model"].startswith(PREFILL_MODEL):
             yield f"prefill {line['k']}x{line['n']}", lambda build, k=int(line["k"]), n=int(line["n"]): prefill(build, k, n)
     published = [(f"{line['model']} {line['file']} {line['part']}", line) for line in models.published() if models.is_of(line, "tg")]
-    for name in dict.fromkeys(name for name, _ in published if name in tokens()):
-        yield f"model {name}", lambda _, name=name: [model(line, name) for other, line in published if other == name]
+    for name, ours in tokens().items():
+        if lines := [line for other, line in published if other == name]:
+            yield f"model {name}", lambda _, name=name, ours=ours, lines=lines: [model(line, name, ours) for line in lines]
 
 
 def measure(build: Path, only: str) -> list[Row]:

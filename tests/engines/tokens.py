@@ -10,21 +10,19 @@ the host are left out. The environment is that of the test engines_ggml."""
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import re
 import sys
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import launches
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "bench"))
+import compare  # noqa: E402
 import models  # noqa: E402
 
-FILE = ROOT / "bench/data/tokens.csv"
+FILE = compare.TOKENS
 HEAD = "# SPDX-License-Identifier: MIT\n# Whole tokens through the ggml backend (sim). python3 tests/engines/tokens.py renews them.\n"
 PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "R9700": "gfx1201", "6800 XT": "gfx1030"}
 MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M", "gpt-oss-20b": "MXFP4"}
@@ -47,23 +45,9 @@ class Row:
         return 1000 / self.ms
 
 
-def cell(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
-
-
-def text(rows: Iterable[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(f.name for f in fields(Row))
-    writer.writerows([cell(value) for value in astuple(each)] for each in rows)
-    return HEAD + out.getvalue()
-
-
 def read() -> list[Row]:
     words = ("model", "file", "part")
-    with FILE.open() as file:
-        lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [Row(**{key: value if key in words else int(value) if key == "launches" else float(value) for key, value in line.items()}) for line in lines]
+    return [Row(**{key: value if key in words else int(value) if key == "launches" else float(value) for key, value in line.items()}) for line in compare.data(FILE)]
 
 
 def measure(model: str, part: str) -> Row:
@@ -91,7 +75,7 @@ def main() -> None:
             if re.search(options.only, f"{model} {file} {part}"):
                 row = rows[model, part] = measure(model, part)
                 print(f"{model} {file} {part}: {row.ms:.2f} ms, {row.tokens_per_s:.1f} tokens/s", flush=True)
-                FILE.write_text(text(rows[key] for key in sorted(rows, key=lambda k: (list(MODELS).index(k[0]), list(PARTS).index(k[1])))))
+                FILE.write_text(compare.table(HEAD, Row, (rows[key] for key in sorted(rows, key=lambda k: (list(MODELS).index(k[0]), list(PARTS).index(k[1]))))))
 
 
 if __name__ == "__main__":

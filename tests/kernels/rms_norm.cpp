@@ -71,6 +71,15 @@ void check_values(Test &t, const Kernel &kernel, const Rows &p, const std::vecto
     }
 }
 
+std::vector<f32> values_of(const Region &y, bool halves) {
+    if (!halves)
+        return y.read_as<f32>();
+    std::vector<f32> out;
+    for (u16 word : y.read_as<u16>())
+        out.push_back(f16_to_f32(word));
+    return out;
+}
+
 void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
                 std::source_location where = std::source_location::current()) {
     t.shape(fmt::format("m={} k={} pad={} {}", p.m, p.k, p.pad, what));
@@ -96,13 +105,7 @@ void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
         t.unchanged("x", x, where);
     const Region &result = in_place ? x : y;
     t.guards_clean("y", result, where);
-    std::vector<f32> got;
-    if (halves)
-        for (u16 word : result.read_as<u16>())
-            got.push_back(f16_to_f32(word));
-    else
-        got = result.read_as<f32>();
-    check_values(t, kernel, p, got, where);
+    check_values(t, kernel, p, values_of(result, halves), where);
     const std::vector<u8> bytes = result.read_as<u8>();
     for (u64 i = 0; i < p.m && !in_place; ++i)
         for (u64 at = (i * row + p.k) * size; at < (i + 1) * row * size; ++at)
@@ -153,14 +156,8 @@ void check_sums(Test &t, const Kernel &kernel, Rows p, Sums where_z,
             return t.fail(fmt::format("z[{},{}] is {}, not {}", i / p.k, i % p.k,
                                       got[i / p.k * (stride / 4) + i % p.k], sums[i]),
                           where);
-    std::vector<f32> of_y;
-    if (halves)
-        for (u16 word : y.read_as<u16>())
-            of_y.push_back(f16_to_f32(word));
-    else
-        of_y = (y_in_b ? added : y).read_as<f32>();
     p.x = sums, p.pad = y_in_b ? of_b : p.pad;
-    check_values(t, kernel, p, of_y, where);
+    check_values(t, kernel, p, values_of(y_in_b ? added : y, halves), where);
 }
 
 // y, and the tiles that quantize_q8 makes of it.

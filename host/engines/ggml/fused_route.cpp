@@ -82,7 +82,6 @@ bool has_route(const ggml_cgraph *graph, int i, Route &out) {
 // computes.
 struct Router {
     nw_route_moe_op operand = NW_ROUTE_MOE_OP_INIT;
-    const ggml_tensor *chosen = nullptr;
     int nodes = 0;
 };
 
@@ -132,7 +131,7 @@ bool has_router(Queue &queue, const ggml_cgraph *graph, int first, Router &out) 
     if (bias)
         out.operand.bias = static_cast<const float *>(bias->data);
     out.operand.workspace = queue.workspace, out.operand.workspace_bytes = queue.workspace_bytes;
-    out.chosen = r.chosen, out.nodes = head + r.nodes;
+    out.nodes = head + r.nodes;
     return true;
 }
 
