@@ -60,10 +60,8 @@ int fuse_biased_glu(Queue &queue, const ggml_cgraph *graph, int first) {
     const Biased &gate = up_first ? other : one, &up = up_first ? one : other;
     const ggml_tensor *const x = gate.product->src[1];
     nw_gguf_moe_act operand = operand_of(queue, gate.product);
-    if (glu->src[0] != gate.sum || glu->src[1] != up.sum || x != up.product->src[1] ||
-        gate.product->src[2] != up.product->src[2] ||
-        !have_same_weights(gate.product->src[0], up.product->src[0]) || !set_unit(glu, operand) ||
-        writes_its_row(operand, x, glu))
+    if (glu->src[0] != gate.sum || glu->src[1] != up.sum || !are_alike(gate.product, up.product) ||
+        !set_unit(glu, operand) || writes_its_row(operand, x, glu))
         return 0;
     operand.w_up = up.product->src[0]->data, operand.c = glu->data;
     operand.bias = gate.bias(), operand.bias_up = up.bias();

@@ -50,8 +50,11 @@ bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const 
     return !operand.a && overlap(x, c);
 }
 
-bool have_same_weights(const ggml_tensor *a, const ggml_tensor *b) {
-    return a->type == b->type && ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
+bool are_alike(const ggml_tensor *gate, const ggml_tensor *up) {
+    const ggml_tensor *const a = gate->src[0], *const b = up->src[0];
+    return is_of_one_token(gate) && is_of_one_token(up) && gate->src[1] == up->src[1] &&
+           gate->src[2] == up->src[2] && a->type == b->type && ggml_are_same_shape(a, b) &&
+           ggml_are_same_stride(a, b);
 }
 
 int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
@@ -77,9 +80,8 @@ bool map_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRo
     const ggml_tensor *const gate = glu->src[0], *const up = glu->src[1];
     const ggml_tensor *const one = graph->nodes[first], *const other = graph->nodes[first + 1];
     const bool both = (gate == one && up == other) || (gate == other && up == one);
-    if (!both || ggml_get_glu_op(glu) != GGML_GLU_OP_SWIGLU || !is_of_one_token(gate) ||
-        !is_of_one_token(up) || gate->src[1] != up->src[1] || gate->src[2] != up->src[2] ||
-        !have_same_weights(gate->src[0], up->src[0]) || !ggml_is_contiguous(glu))
+    if (!both || ggml_get_glu_op(glu) != GGML_GLU_OP_SWIGLU || !are_alike(gate, up) ||
+        !ggml_is_contiguous(glu))
         return false;
     out = operand_of(queue, gate);
     out.act = NW_ACT_SILU;

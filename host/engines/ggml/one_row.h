@@ -16,7 +16,9 @@ nw_gguf_moe_act operand_of(Queue &, const ggml_tensor *product);
 // Whether the launch reads x itself, where it writes the result: other workgroups still read it.
 bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c);
 
-bool have_same_weights(const ggml_tensor *a, const ggml_tensor *b);
+// Whether two products are of the same row of one token, by the same experts if there are any, and
+// by weights of one type, shape and layout.
+bool are_alike(const ggml_tensor *gate, const ggml_tensor *up);
 
 // Queues the launch; its nodes, or 0 if the library refuses it.
 int launched(Queue &, const nw_gguf_moe_act &operand, int nodes);
