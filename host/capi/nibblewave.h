@@ -706,44 +706,54 @@ NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gg
                                                 uint64_t *bytes);
 
 /*
- * Products of one row with two or three GGUF matrices in one launch, as a layer's q, k and v
+ * Products of 1 to 8 rows with up to three GGUF matrices in one launch, as a layer's q, k and v
  *
- *     C[i] = bias[i] + sum over k of Y[k] * w[i, k]
+ *     C[m, i] = bias[m, i] + sum over k of Y[m, k] * w[i, k]
  *
- * and likewise c2 of w2, c3 of w3. Y is X or, with `norm`, X divided by its root mean square and
- * multiplied by these weights:
+ * and likewise c2 of w2, c3 of w3. With NW_ACT_SILU, of 2 rows and more, w is gate and w2 up, of N
+ * rows each:
+ *
+ *     C[m, i] = U * G / (1 + exp(-G)),    G = sum over k of Y[m, k] * w[i, k],    U = sum over k of Y[m, k] * w2[i, k]
+ *
+ * `bias` is one row for all rows of C, or with bias_stride a row for each, as a residual. Y is X
+ * or, with `norm`, X divided by its root mean square and multiplied by these weights:
  *
  *     Y[k] = X[k] * norm[k] / sqrt(mean of X^2 + eps)
  *
- * in the same launch, so NW_UNSUPPORTED where x takes a launch of its own. w3 may be of another
- * type than w and w2 where there are dots of bytes, LDS holds a row of x, and llama.cpp's mixtures
- * have such types of q and v: q4_K with q5_K or q6_K, q5_K with q6_K, q3_K with q4_K or q5_K, q2_K
- * with q3_K, q4_K or q5_K, iq4_nl or iq4_xs with q5_K, q5_0 or q5_1 with q8_0; else NW_UNSUPPORTED.
- * Y is quantized as by nw_gguf_linear, and sums have its error bound.
+ * in the same launch, so NW_UNSUPPORTED where x takes a launch of its own, and of several rows. w3
+ * may be of another type than w and w2 for one row where there are dots of bytes, LDS holds a row
+ * of x, and llama.cpp's mixtures have such types of q and v: q4_K with q5_K or q6_K, q5_K with
+ * q6_K, q3_K with q4_K or q5_K, q2_K with q3_K, q4_K or q5_K, iq4_nl or iq4_xs with q5_K, q5_0 or
+ * q5_1 with q8_0; else NW_UNSUPPORTED, as several rows on devices without dots of bytes. Y is
+ * quantized as by nw_gguf_linear, and sums have its error bound.
  */
 typedef struct nw_gguf_joint {
     size_t size;   /* sizeof(nw_gguf_joint); NW_GGUF_JOINT_INIT sets it */
     int32_t type;  /* of w and w2: NW_GGUF_Q4_0 and so on */
     int32_t type3; /* of w3; 0: as type */
+    uint32_t m;    /* rows of x, 1..8 */
+    int32_t act;   /* NW_ACT_NONE or NW_ACT_SILU */
     uint32_t k;    /* a multiple of the types' blocks */
     uint32_t n;    /* columns of c, rows of w, >= 1 */
-    uint32_t n2;   /* of c2, >= 1 */
+    uint32_t n2;   /* of c2; 0: one matrix */
     uint32_t n3;   /* of c3; 0: two matrices */
     float eps;     /* added to the mean of squares, with `norm`: finite, >= 0 */
 
-    const void *x;      /* float [K], 16-byte aligned; null with `a` */
+    const void *x;      /* float [M, K] without gaps, 16-byte aligned; null with `a` */
     const void *a;      /* x as int8 by nw_rms_norm, 16-byte aligned; null: converted here */
     const float *norm;  /* [K], 16-byte aligned, or null: x as it is; null with `a` */
     const void *w;      /* [N, K / block] blocks, rows without gaps; even */
-    const void *w2;     /* [N2, K / block] */
+    const void *w2;     /* [N2, K / block], null if N2 is 0 */
     const void *w3;     /* [N3, K / block], null if N3 is 0 */
-    const float *bias;  /* [N], or null */
-    const float *bias2; /* [N2], or null */
-    const float *bias3; /* [N3], or null */
+    const float *bias;  /* [N], or with bias_stride [M, N]; or null */
+    const float *bias2; /* [N2] likewise, or null */
+    const float *bias3; /* [N3] likewise, or null */
 
-    float *c;  /* float [N] */
-    float *c2; /* float [N2] */
-    float *c3; /* float [N3], null if N3 is 0 */
+    float *c;  /* float [M, N]; may be bias itself with bias_stride = 4 * N */
+    float *c2; /* float [M, N2], null if N2 is 0 or with NW_ACT_SILU */
+    float *c3; /* float [M, N3], null if N3 is 0 */
+
+    uint64_t bias_stride; /* bytes from row to row of biases, a multiple of 4; 0: one row */
 
     void *workspace; /* c, c2, c3 and workspace overlap nothing else */
     uint64_t workspace_bytes;
@@ -751,19 +761,19 @@ typedef struct nw_gguf_joint {
 
 #define NW_GGUF_JOINT_INIT                                                                         \
     {                                                                                              \
-        sizeof(nw_gguf_joint), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
-            NULL, NULL, NULL, NULL, NULL, NULL, 0                                                  \
+        sizeof(nw_gguf_joint), 0, 0, 1, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0                                         \
     }
 
-/* Queues the products on `stream`: one launch; on devices without dots of bytes, or where LDS is
- * too small for a row of x, two, but one with `a`. */
+/* Queues the products on `stream`: of one row one launch; on devices without dots of bytes, or
+ * where LDS is too small for a row of x, two; of more rows two; but one with `a`. */
 NW_API nw_status nw_gguf_joint_linear(nw_context *context, const nw_gguf_joint *products,
                                       void *stream);
 
 /* Loads the kernels that such products need. Reads type and type3 only. */
 NW_API nw_status nw_gguf_joint_prepare(nw_context *context, const nw_gguf_joint *products);
 
-/* Bytes of workspace for the products. Reads type, type3, n, n2, n3 and k. */
+/* Bytes of workspace for the products. Reads type, type3, m, act, n, n2, n3 and k. */
 NW_API nw_status nw_gguf_joint_workspace_size(nw_context *context, const nw_gguf_joint *products,
                                               uint64_t *bytes);
 

@@ -33,6 +33,15 @@ struct Sizes {
     // The router has a bias; a further product reads the experts' row; their residual is the
     // layer's input, so the memory of their norm's operand is free once it has been read.
     bool biased = false, shared = false, early = false;
+    // Of hybrids, as Qwen3.6. Value heads of 128 of the gated delta rule, whose keys have a third
+    // of them: all layers have the rule. Attention's layers: a gate of each query, and a quarter of
+    // a head is rotated.
+    int64_t delta_heads = 0;
+    bool gated = false;
+
+    int64_t delta_values() const { return 128 * delta_heads; }
+    int64_t delta_keys() const { return delta_values() / 3; }
+    int64_t channels() const { return delta_values() + 2 * delta_keys(); }
 };
 
 inline ggml_type more_bits_of(const Sizes &s) {
@@ -46,6 +55,28 @@ constexpr Sizes models[] = {
     {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
     {"gpt-oss-20b", GGML_TYPE_Q8_0, 2880, 64, 64, 8, 2880, 32, 4, false, 24, 201088, true},
+    {"Qwen3.6-27B delta", GGML_TYPE_Q4_K, 5120, 256, 24, 4, 17408, 0, 0, true, 48, 248320, false,
+     false, GGML_TYPE_COUNT, false, false, false, 48},
+    {"Qwen3.6-27B attention",
+     GGML_TYPE_Q4_K,
+     5120,
+     256,
+     24,
+     4,
+     17408,
+     0,
+     0,
+     true,
+     16,
+     248320,
+     false,
+     true,
+     GGML_TYPE_COUNT,
+     false,
+     false,
+     false,
+     0,
+     true},
     {"small", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512},
     {"small experts", GGML_TYPE_Q4_K, 1024, 64, 8, 2, 256, 16, 4, true, 2, 512},
     {"small oss", GGML_TYPE_Q8_0, 1024, 64, 8, 2, 256, 16, 4, false, 2, 512, true},
@@ -57,6 +88,10 @@ constexpr Sizes models[] = {
      false, false, GGML_TYPE_COUNT, false, false, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
+    {"small delta", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
+     GGML_TYPE_COUNT, false, false, false, 6},
+    {"small gated", GGML_TYPE_Q4_K,  1024,  128,   8,     2, 2048, 0, 0, true, 2, 512, false,
+     true,          GGML_TYPE_COUNT, false, false, false, 0, true},
     {"small of two types", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
      GGML_TYPE_Q6_K},
 };
@@ -76,6 +111,22 @@ inline void put_in_order(ggml_backend_t backend, ggml_cgraph *graph,
         optimize(backend, graph);
 }
 
+// Versions differ in the last parameter, the number of states to keep.
+inline ggml_tensor *delta_rule(ggml_tensor *(*op)(ggml_context *, ggml_tensor *, ggml_tensor *,
+                                                  ggml_tensor *, ggml_tensor *, ggml_tensor *,
+                                                  ggml_tensor *, int64_t),
+                               ggml_context *to, ggml_tensor *q, ggml_tensor *k, ggml_tensor *v,
+                               ggml_tensor *g, ggml_tensor *beta, ggml_tensor *state) {
+    return op(to, q, k, v, g, beta, state, 1);
+}
+inline ggml_tensor *delta_rule(ggml_tensor *(*op)(ggml_context *, ggml_tensor *, ggml_tensor *,
+                                                  ggml_tensor *, ggml_tensor *, ggml_tensor *,
+                                                  ggml_tensor *),
+                               ggml_context *to, ggml_tensor *q, ggml_tensor *k, ggml_tensor *v,
+                               ggml_tensor *g, ggml_tensor *beta, ggml_tensor *state) {
+    return op(to, q, k, v, g, beta, state);
+}
+
 class Decoder {
 public:
     static constexpr int64_t cells = 512;
@@ -88,9 +139,10 @@ public:
         ggml_context *const out = nodes_.get();
         x = ggml_new_tensor_2d(out, GGML_TYPE_F32, s.width, tokens);
         at = ggml_new_tensor_1d(out, GGML_TYPE_I64, tokens);
-        positions = ggml_new_tensor_1d(out, GGML_TYPE_I32, tokens);
+        positions = ggml_new_tensor_1d(out, GGML_TYPE_I32, (s.gated ? 4 : 1) * tokens);
+        states = ggml_new_tensor_1d(out, GGML_TYPE_I32, 1);
         mask = ggml_new_tensor_4d(out, GGML_TYPE_F16, cells, tokens, 1, 1);
-        for (ggml_tensor *input : {x, at, positions, mask})
+        for (ggml_tensor *input : {x, at, positions, mask, states})
             ggml_set_input(input);
         graph = ggml_new_graph_custom(out, 8192, false);
         y = x;
@@ -113,6 +165,8 @@ public:
         place(7);
         ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
         ggml_backend_tensor_memset(mask, 0, 0, ggml_nbytes(mask));
+        if (s.delta_heads)
+            ggml_backend_tensor_memset(states, 0, 0, ggml_nbytes(states));
     }
 
     // The first token's place in the cache; the others follow.
@@ -121,8 +175,14 @@ public:
             const int32_t position = first + i;
             const int64_t row = position;
             const auto n = static_cast<std::size_t>(i);
+            if (s_.delta_heads)
+                continue; // no input of this graph
             ggml_backend_tensor_set(at, &row, n * sizeof row, sizeof row);
-            ggml_backend_tensor_set(positions, &position, n * sizeof position, sizeof position);
+            for (std::size_t part = 0; part < (s_.gated ? 4u : 1u); part++)
+                ggml_backend_tensor_set(positions, &position,
+                                        (part * static_cast<std::size_t>(tokens_) + n) *
+                                            sizeof position,
+                                        sizeof position);
         }
     }
 
@@ -131,14 +191,21 @@ public:
     void next(ggml_backend_t backend, int32_t position) const {
         ggml_backend_synchronize(backend);
         const std::vector<std::byte> zeros(ggml_nbytes(x) + ggml_nbytes(mask));
-        std::vector<int32_t> places(static_cast<std::size_t>(tokens_));
-        std::iota(places.begin(), places.end(), position);
-        const std::vector<int64_t> rows(places.begin(), places.end());
+        std::vector<int64_t> rows(static_cast<std::size_t>(tokens_));
+        std::iota(rows.begin(), rows.end(), position);
+        std::vector<int32_t> places;
+        for (int part = 0; part < (s_.gated ? 4 : 1); part++)
+            places.insert(places.end(), rows.begin(), rows.end());
         const auto set = [&](ggml_tensor *to, const void *from) {
             ggml_backend_tensor_set_async(backend, to, from, 0, ggml_nbytes(to));
         };
-        set(x, zeros.data()), set(mask, zeros.data());
-        set(positions, places.data()), set(at, rows.data());
+        set(x, zeros.data());
+        if (s_.delta_heads) {
+            const int32_t first = 0;
+            set(states, &first);
+        } else {
+            set(mask, zeros.data()), set(positions, places.data()), set(at, rows.data());
+        }
         ggml_backend_synchronize(backend);
     }
 
@@ -153,7 +220,7 @@ public:
     }
     ggml_context *weights() const { return weights_.get(); }
 
-    ggml_tensor *x, *at, *positions, *mask, *y;
+    ggml_tensor *x, *at, *positions, *mask, *states, *y;
     ggml_cgraph *graph;
     bool ready = false;
 
@@ -179,6 +246,12 @@ private:
             split = ggml_view_3d(own(), of, s_.head, n, tokens_, split->nb[1], split->nb[2], 0);
         if (s_.head_norms)
             split = norm(split, s_.head);
+        if (s_.gated) {
+            const auto quarter = static_cast<int>(s_.head / 4), third = quarter / 6;
+            int sections[GGML_MROPE_SECTIONS] = {quarter / 2 - 2 * third, third, third, 0};
+            return ggml_rope_multi(own(), split, positions, nullptr, quarter, sections,
+                                   GGML_ROPE_TYPE_IMROPE, 4096, 1e6f, 1, 0, 1, 32, 1);
+        }
         const int mode = s_.head_norms || s_.biases ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
         return ggml_rope_ext(own(), split, positions, nullptr, static_cast<int>(s_.head), mode,
                              4096, 1e6f, 1, 0, 1, 32, 1);
@@ -208,9 +281,87 @@ private:
                                 views[1], mask, 1 / std::sqrt(static_cast<float>(s_.head)), 0, 0);
         if (is_oss())
             ggml_flash_attn_ext_add_sinks(out, weights_of(s_.heads));
-        ggml_tensor *const o = by(s_.head * s_.heads, s_.width,
-                                  ggml_reshape_2d(own(), out, s_.head * s_.heads, tokens_));
+        ggml_tensor *result = ggml_reshape_2d(own(), out, s_.head * s_.heads, tokens_);
+        if (s_.gated)
+            result = ggml_mul(own(), result, ggml_sigmoid(own(), gate_of(q)));
+        ggml_tensor *const o = by(s_.head * s_.heads, s_.width, result);
         return is_oss() ? biased(o) : o;
+    }
+    // The gates lie between the queries.
+    ggml_tensor *gate_of(ggml_tensor *q) {
+        const std::size_t head = sizeof(float) * static_cast<std::size_t>(s_.head);
+        ggml_tensor *const view =
+            ggml_view_3d(own(), q, s_.head, s_.heads, tokens_, 2 * head, q->nb[1], head);
+        return ggml_cont_2d(own(), view, s_.head * s_.heads, tokens_);
+    }
+
+    // llama.cpp: build_rs, of one sequence. Parts for others have no elements.
+    ggml_tensor *state_of(ggml_tensor *all) {
+        ggml_build_forward_expand(graph,
+                                  ggml_scale_inplace(own(), ggml_view_1d(own(), all, 0, 0), 0));
+        ggml_tensor *const own_state = ggml_get_rows(own(), all, ggml_view_1d(own(), states, 1, 0));
+        ggml_build_forward_expand(graph, own_state);
+        ggml_tensor *const others = ggml_get_rows(own(), all, ggml_view_1d(own(), states, 0, 4));
+        ggml_tensor *const to = ggml_view_2d(own(), all, all->ne[0], 0, all->nb[1], all->nb[1]);
+        ggml_build_forward_expand(graph, ggml_cpy(own(), others, to));
+        return own_state;
+    }
+    void keep(ggml_tensor *state, ggml_tensor *all) {
+        ggml_build_forward_expand(
+            graph, ggml_cpy(own(), state, ggml_view_2d(own(), all, all->ne[0], 1, all->nb[1], 0)));
+    }
+    // x / sqrt(sum of x^2 + eps)
+    ggml_tensor *of_one_length(ggml_tensor *of) {
+        const auto n = static_cast<float>(of->ne[0]);
+        return ggml_scale(own(), ggml_rms_norm(own(), of, 1e-6f / n), 1 / std::sqrt(n));
+    }
+    // llama.cpp: build_layer_attn_linear of qwen35
+    ggml_tensor *delta(ggml_tensor *n) {
+        constexpr int64_t d = 128, taps = 4;
+        constexpr std::size_t head = sizeof(float) * d;
+        const int64_t h = s_.delta_heads, hk = h / 3;
+        ggml_tensor *const qkv = by(s_.width, s_.channels(), n), *const z = by(s_.width, h * d, n);
+        ggml_tensor *const beta =
+            ggml_sigmoid(own(), ggml_reshape_4d(own(), by(s_.width, h, n), 1, h, tokens_, 1));
+        ggml_tensor *const alpha = ggml_reshape_3d(own(), by(s_.width, h, n), h, tokens_, 1);
+        ggml_tensor *const decay = ggml_mul(
+            own(), ggml_softplus(own(), ggml_add(own(), alpha, weights_of(h))), weights_of(h));
+        ggml_tensor *const convs =
+            ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, (taps - 1) * s_.channels(), 1);
+        ggml_tensor *const all = ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, h * d * d, 1);
+        ggml_tensor *const before =
+            ggml_reshape_3d(own(), state_of(convs), taps - 1, s_.channels(), 1);
+        ggml_tensor *const now =
+            ggml_transpose(own(), ggml_reshape_3d(own(), qkv, s_.channels(), tokens_, 1));
+        ggml_tensor *const inputs = ggml_concat(own(), before, now, 0);
+        keep(ggml_view_3d(own(), inputs, taps - 1, s_.channels(), 1, inputs->nb[1], inputs->nb[2],
+                          sizeof(float) * static_cast<std::size_t>(tokens_)),
+             convs);
+        ggml_tensor *const state = ggml_reshape_4d(own(), state_of(all), d, d, h, 1);
+        ggml_tensor *const mixed = ggml_silu(
+            own(),
+            ggml_ssm_conv(own(), inputs,
+                          ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, taps, s_.channels())));
+        const auto part = [&](int64_t heads, int64_t first) {
+            return ggml_view_4d(own(), mixed, d, heads, tokens_, 1, head, mixed->nb[1],
+                                mixed->nb[2], head * static_cast<std::size_t>(first));
+        };
+        ggml_tensor *const q = of_one_length(part(hk, 0)), *const k = of_one_length(part(hk, hk));
+        ggml_tensor *const all_results =
+            delta_rule(ggml_gated_delta_net, own(), q, k, part(h, 2 * hk),
+                       ggml_reshape_4d(own(), decay, 1, h, tokens_, 1), beta, state);
+        ggml_tensor *const o = ggml_view_4d(own(), all_results, d, h, tokens_, 1, head,
+                                            head * static_cast<std::size_t>(h),
+                                            head * static_cast<std::size_t>(h * tokens_), 0);
+        keep(ggml_view_4d(own(), all_results, d, d, h, 1, head, head * d,
+                          head * static_cast<std::size_t>(d * h),
+                          head * static_cast<std::size_t>(h * tokens_)),
+             all);
+        ggml_tensor *const gate = ggml_silu(own(), ggml_reshape_4d(own(), z, d, h, tokens_, 1));
+        ggml_tensor *const result = ggml_mul(own(), norm(o, d), gate);
+        return ggml_reshape_2d(
+            own(), by(h * d, s_.width, ggml_reshape_3d(own(), result, h * d, tokens_, 1)), s_.width,
+            tokens_);
     }
     ggml_tensor *dense(ggml_tensor *n) {
         ggml_tensor *const up = by(s_.width, s_.wide, n), *const gate = by(s_.width, s_.wide, n);
@@ -279,7 +430,10 @@ private:
         return s_.shared ? ggml_add(own(), out, by(s_.width, s_.width, n)) : out;
     }
     ggml_tensor *layer(ggml_tensor *in) {
-        ggml_tensor *const h = ggml_add(own(), attention(norm(in, s_.width)), in);
+        ggml_tensor *const before = norm(in, s_.width);
+        ggml_build_forward_expand(graph, before);
+        ggml_tensor *const h =
+            ggml_add(own(), s_.delta_heads ? delta(before) : attention(before), in);
         ggml_tensor *const n = norm(h, s_.width);
         return ggml_add(own(), s_.experts ? mixture(n) : dense(n), s_.early ? in : h);
     }

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import sources
 
-LAYERS = {"Llama-2-7B": 32, "Llama-3.1-8B": 32, "Qwen2.5-7B": 28, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48, "gpt-oss-20b": 24}
+LAYERS = {
+    "Llama-2-7B": 32, "Llama-3.1-8B": 32, "Qwen2.5-7B": 28, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48, "gpt-oss-20b": 24, "Qwen3.6-27B delta": 48, "Qwen3.6-27B attention": 16,
+}  # fmt: skip
 TOKENS = 4  # the graph is recorded at the second
 
 
@@ -74,11 +76,11 @@ def by_kernel(launches: Iterable[Launch]) -> dict[str, Sum]:
 
 
 def layer_of(launches: list[Launch]) -> list[Launch]:
-    """From the second attention to the third, a layer of three. The product of the vocabulary should follow them: its weights
-    leave nothing of the layers in caches."""
-    at = [n for n, one in enumerate(launches) if one.kernel.startswith("attn")]
+    """From the second attention, or gated delta rule, to the third, a layer of three. The product of the vocabulary should follow them:
+    its weights leave nothing of the layers in caches."""
+    at = [n for n, one in enumerate(launches) if one.kernel.startswith(("attn", "gated_delta_net"))]
     if len(at) != 3:
-        raise SystemExit(f"{len(at)} launches of attention in a token of three layers")
+        raise SystemExit(f"{len(at)} launches of attention or the gated delta rule in a token of three layers")
     return launches[at[1] : at[2]]
 
 

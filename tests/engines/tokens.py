@@ -25,7 +25,9 @@ import models  # noqa: E402
 FILE = compare.TOKENS
 HEAD = "# SPDX-License-Identifier: MIT\n# Whole tokens through the ggml backend (sim). python3 tests/engines/tokens.py renews them.\n"
 PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "R9700": "gfx1201", "6800 XT": "gfx1030"}
-MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M", "gpt-oss-20b": "MXFP4"}
+MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M", "gpt-oss-20b": "MXFP4", "Qwen3.6-27B": "Q4_K_M"}
+# Layers of hybrids by kind, the most frequent first: every fourth layer is the other kind.
+HYBRIDS = {"Qwen3.6-27B": ("Qwen3.6-27B delta", "Qwen3.6-27B attention")}
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,32 @@ def read() -> list[Row]:
     return [Row(**{key: value if key in words else int(value) if key == "launches" else float(value) for key, value in line.items()}) for line in compare.data(FILE)]
 
 
+def layer(model: str, part: str, *options: str) -> tuple[launches.Sum, launches.Sum]:
+    """A layer of three, and the whole token of these."""
+    token = launches.run(PARTS[part], model, 3, "last", *options, HIPSIM_PART=part)
+    return launches.total(launches.by_kernel(launches.layer_of(token))), launches.total(launches.by_kernel(token))
+
+
 def measure(model: str, part: str) -> Row:
-    number = launches.LAYERS[model]
-    token = launches.run(PARTS[part], model, 3, "last", HIPSIM_PART=part)
-    layer = launches.total(launches.by_kernel(launches.layer_of(token)))
-    all_ = launches.total(launches.by_kernel(token))
-    more, better = layer, 0
-    if MODELS[model] == "Q4_K_M":
-        more = launches.total(launches.by_kernel(launches.layer_of(launches.run(PARTS[part], model, 3, "last", "more", HIPSIM_PART=part))))
-        better = sum(models.more_bits(n, number) for n in range(number))
-    rest = all_.us + all_.gap - 3 * (layer.us + layer.gap)
-    us = (number - better) * (layer.us + layer.gap) + better * (more.us + more.gap) + rest
-    moved = (number - better) * layer.bytes + better * more.bytes + all_.bytes - 3 * layer.bytes
-    return Row(model, MODELS[model], part, layer.launches, layer.us + layer.gap, more.us + more.gap, rest, moved / 1e6, us / 1000)
+    kinds = HYBRIDS.get(model, (model,))
+    number = sum(launches.LAYERS[kind] for kind in kinds)
+    us = moved = 0.0
+    first: tuple[launches.Sum, launches.Sum, float] | None = None
+    for kind in kinds:
+        one, token = layer(kind, part)
+        more, better = one, 0
+        if MODELS[model] == "Q4_K_M":
+            more = layer(kind, part, "more")[0]
+            better = sum(models.more_bits(n, number) for n in range(number) if len(kinds) == 1 or ((n + 1) % 4 == 0) == (kind == kinds[1]))
+        plain = launches.LAYERS[kind] - better
+        us += plain * (one.us + one.gap) + better * (more.us + more.gap)
+        moved += plain * one.bytes + better * more.bytes
+        if not first:
+            first = one, more, token.us + token.gap - 3 * (one.us + one.gap)
+            moved += token.bytes - 3 * one.bytes
+    one, more, rest = first
+    us += rest
+    return Row(model, MODELS[model], part, one.launches, one.us + one.gap, more.us + more.gap, rest, moved / 1e6, us / 1000)
 
 
 def main() -> None:

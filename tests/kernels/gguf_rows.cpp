@@ -14,6 +14,7 @@ namespace nw::check {
 namespace {
 
 constexpr f32 eps = 1e-5f;
+constexpr u64 tile_bytes = 1152;
 
 std::vector<std::byte> tiles_of(std::span<const f32> x, u32 m, u32 k) {
     std::vector<std::byte> out;
@@ -42,14 +43,15 @@ void put_block(Rng &rng, std::span<f32> x, std::span<const f32> norm) {
 
 } // namespace
 
-GgufInput::GgufInput(Test &t, GgufRows form, std::vector<f32> x, u32 m, u32 k)
+GgufInput::GgufInput(Test &t, GgufRows form, std::vector<f32> x, u32 m, u32 k, TileOrder order)
     : form_(form), m_(m), k_(k), x_(std::move(x)) {
     if (form == GgufRows::normed)
         make_normed(t.rng);
     else
         tiles_ = tiles_of(x_, m, k);
     if (form == GgufRows::tiles) {
-        a_memory_.emplace(t.region<std::byte>(tiles_));
+        a_memory_.emplace(
+            t.region<std::byte>(order == TileOrder::steps ? tiles_by_step() : tiles_));
         return;
     }
     // A gap of 16 bytes between rows.
@@ -93,6 +95,16 @@ void GgufInput::make_normed(Rng &rng) {
 std::span<const std::byte> GgufInput::tiles(u32 row) const {
     const u64 bytes = tiles_.size() / m_;
     return std::span(tiles_).subspan(row * bytes, bytes);
+}
+
+std::vector<std::byte> GgufInput::tiles_by_step() const {
+    std::vector<std::byte> out;
+    for (u64 step = 0; step < ceil_div<u64>(k_, 1024); ++step)
+        for (u32 r = 0; r < m_; ++r) {
+            const auto tile = tiles(r).subspan(step * tile_bytes, tile_bytes);
+            out.insert(out.end(), tile.begin(), tile.end());
+        }
+    return out;
 }
 
 void GgufInput::put(Op &op) const {

@@ -11,15 +11,19 @@ namespace nw::check {
 
 // tiles: quantize_q8's; plain: f32; normed: f32 that are divided by their root mean square first.
 enum class GgufRows { tiles, plain, normed };
+// Order of tiles in memory: a row's one after the other, or all rows' of a step (asm/quantize_q8).
+enum class TileOrder { rows, steps };
 
 // m rows of k f32, and the int8 tiles that a kernel makes of them, to the bit: those of `normed`
 // stay the same under errors of 2^-19 of the root.
 class GgufInput {
 public:
-    GgufInput(Test &, GgufRows, std::vector<f32> x, u32 m, u32 k);
+    GgufInput(Test &, GgufRows, std::vector<f32> x, u32 m, u32 k, TileOrder = TileOrder::rows);
 
     // The tiles of a row.
     std::span<const std::byte> tiles(u32 row) const;
+    // Those of all rows, step by step.
+    std::vector<std::byte> tiles_by_step() const;
     u32 rows() const { return m_; }
     void put(Op &) const;
     void unchanged(Test &, std::source_location) const;

@@ -147,11 +147,14 @@ const ggml_tensor *first_refused(Backend &own, const ggml_cgraph *graph) {
 // Makes the workspace large enough for all nodes.
 bool reserve(Backend &own, const ggml_cgraph *graph) {
     uint64_t bytes = 0;
-    for (int i = 0; i < graph->n_nodes; i++)
-        if (const ggml_tensor *node = graph->nodes[i]; !computes_nothing(node) &&
-                                                       has_workspace(node) &&
-                                                       own.shapes.insert(shape_of(node)).second)
+    for (int i = 0; i < graph->n_nodes; i++) {
+        const ggml_tensor *const node = graph->nodes[i];
+        if (computes_nothing(node))
+            continue;
+        bytes = std::max(bytes, scratch_of(node));
+        if (has_workspace(node) && own.shapes.insert(shape_of(node)).second)
             bytes = std::max(bytes, workspace_bytes(own.queue.device, node));
+    }
     if (bytes <= own.queue.workspace_bytes || grow(own.queue, bytes))
         return true;
     own.shapes.clear();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Products of one row with several matrices as one launch, as a layer's q, k and v; with the norm
-// in front of them and their biases.
+// Products of the same rows with several matrices as one launch, as a layer's q, k and v, with
+// their biases; of one row also with the norm in front of them. And of several rows those that
+// fused_products.cpp has of one row.
 #include <ggml-impl.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "engines/ggml/fusion.h"
+#include "engines/ggml/gated.h"
 #include "engines/ggml/maps.h"
 #include "engines/ggml/moves.h"
 #include "engines/ggml/one_row.h"
@@ -36,7 +39,7 @@ const ggml_tensor *bias_behind(const ggml_cgraph *graph, int at) {
     const ggml_tensor *const product = graph->nodes[at], *const sum = graph->nodes[at + 1];
     const ggml_tensor *const bias = operand_beside(sum, product);
     const bool fits = is_f32(bias) && ggml_is_contiguous(bias) && is_f32(sum) &&
-                      ggml_are_same_shape(bias, sum) && ggml_is_contiguous(sum);
+                      bias->ne[0] == sum->ne[0] && ggml_nrows(bias) == 1 && ggml_is_contiguous(sum);
     return fits ? sum : nullptr;
 }
 
@@ -62,7 +65,7 @@ void add_products(std::vector<Member> &out, const ggml_cgraph *graph, int first,
         const ggml_tensor *const node = graph->nodes[i];
         if (node->op != GGML_OP_MUL_MAT || node->src[1] != lead->src[1] ||
             (node->src[0]->type != lead->src[0]->type) != apart ||
-            !(node->flags & GGML_TENSOR_FLAG_COMPUTE) || !is_of_one_token(node) ||
+            !(node->flags & GGML_TENSOR_FLAG_COMPUTE) || !is_of_few_rows(node) ||
             !may_move(graph, node, first, i, out))
             continue;
         Member one{node};
@@ -78,7 +81,7 @@ void add_products(std::vector<Member> &out, const ggml_cgraph *graph, int first,
 std::vector<Member> members_from(const ggml_cgraph *graph, int first) {
     std::vector<Member> out;
     add_products(out, graph, first, false);
-    if (out.size() == most - 1)
+    if (out.size() == most - 1 && is_of_one_token(graph->nodes[first]))
         add_products(out, graph, first, true);
     return out;
 }
@@ -102,8 +105,11 @@ nw_gguf_joint operand_of(const std::vector<Member> &members) {
     };
     const auto weights = [&](std::size_t i) { return members[i].product->src[0]; };
     out.type = weights(0)->type, out.k = size(weights(0), 0);
+    out.m = size(members[0].product, 1);
     out.n = size(weights(0), 1), out.w = weights(0)->data;
     out.c = column(0), out.bias = members[0].bias();
+    if (members.size() == 1)
+        return out;
     out.n2 = size(weights(1), 1), out.w2 = weights(1)->data;
     out.c2 = column(1), out.bias2 = members[1].bias();
     if (members.size() == most) {
@@ -129,10 +135,58 @@ bool launch_joint(Queue &queue, nw_gguf_joint &operand, const std::vector<Member
     return true;
 }
 
+// The product of several rows with one matrix, if it is one.
+std::optional<nw_gguf_joint> operand_of(Queue &queue, const ggml_tensor *product) {
+    if (!is_of_few_rows(product) || product->ne[1] < 2)
+        return {};
+    nw_gguf_joint out = operand_of({Member{product}});
+    out.a = queue.converted.of(product->src[1]);
+    if (!out.a)
+        out.x = product->src[1]->data;
+    out.workspace = queue.workspace, out.workspace_bytes = queue.workspace_bytes;
+    return out;
+}
+
+// The nodes, or 0 if the library refuses the launch.
+int launched(Queue &queue, const nw_gguf_joint &operand, int nodes) {
+    const nw_status status =
+        nw_gguf_joint_linear(queue.device.context.get(), &operand, queue.stream);
+    return status == NW_OK ? nodes : 0;
+}
+
 } // namespace
 
+int fuse_rows_addend(Queue &queue, const ggml_cgraph *graph, int first) {
+    const ggml_tensor *const product = graph->nodes[first];
+    if (!ggml_can_fuse(graph, first, {GGML_OP_MUL_MAT, GGML_OP_ADD}))
+        return 0;
+    const ggml_tensor *const sum = graph->nodes[first + 1];
+    const ggml_tensor *const addend = operand_beside(sum, product);
+    std::optional<nw_gguf_joint> operand = operand_of(queue, product);
+    if (!operand || !is_f32(addend) || !ggml_is_contiguous(addend) || !is_f32(sum) ||
+        !ggml_is_contiguous(sum) || !ggml_are_same_shape(addend, sum))
+        return 0;
+    operand->c = static_cast<float *>(sum->data);
+    operand->bias = static_cast<const float *>(addend->data);
+    operand->bias_stride = sizeof(float) * operand->n;
+    return launched(queue, *operand, 2);
+}
+
+int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {
+    const Gated gated = gated_at(graph, first);
+    if (!gated)
+        return 0;
+    std::optional<nw_gguf_joint> operand = operand_of(queue, gated.gate);
+    if (!operand || !is_of_few_rows(gated.up))
+        return 0;
+    operand->act = NW_ACT_SILU;
+    operand->n2 = operand->n, operand->w2 = gated.up->src[0]->data;
+    operand->c = static_cast<float *>(gated.glu->data);
+    return launched(queue, *operand, 3);
+}
+
 int fuse_joint(Queue &queue, const ggml_cgraph *graph, int first) {
-    if (!is_of_one_token(graph->nodes[first]))
+    if (!is_of_few_rows(graph->nodes[first]))
         return 0;
     std::vector<Member> members = members_from(graph, first);
     const ggml_tensor *const x = graph->nodes[first]->src[1];

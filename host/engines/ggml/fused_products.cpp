@@ -52,9 +52,8 @@ bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const 
 
 bool are_alike(const ggml_tensor *gate, const ggml_tensor *up) {
     const ggml_tensor *const a = gate->src[0], *const b = up->src[0];
-    return is_of_one_token(gate) && is_of_one_token(up) && gate->src[1] == up->src[1] &&
-           gate->src[2] == up->src[2] && a->type == b->type && ggml_are_same_shape(a, b) &&
-           ggml_are_same_stride(a, b);
+    return gate->src[1] == up->src[1] && gate->src[2] == up->src[2] && a->type == b->type &&
+           ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
 }
 
 int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
@@ -71,17 +70,24 @@ int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
     return writes_its_row(operand, product->src[1], sum) ? 0 : launched(queue, operand, 2);
 }
 
-bool map_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRow &normed,
-               nw_gguf_moe_act &out) {
+Gated gated_at(const ggml_cgraph *graph, int first) {
     const ggml_op op = graph->nodes[first]->op;
     if (!ggml_can_fuse_subgraph(graph, first, {op, op, GGML_OP_GLU}, {first + 2}))
-        return false;
+        return {};
     const ggml_tensor *const glu = graph->nodes[first + 2];
     const ggml_tensor *const gate = glu->src[0], *const up = glu->src[1];
     const ggml_tensor *const one = graph->nodes[first], *const other = graph->nodes[first + 1];
     const bool both = (gate == one && up == other) || (gate == other && up == one);
     if (!both || ggml_get_glu_op(glu) != GGML_GLU_OP_SWIGLU || !are_alike(gate, up) ||
         !ggml_is_contiguous(glu))
+        return {};
+    return {gate, up, glu};
+}
+
+bool map_gated(Queue &queue, const ggml_cgraph *graph, int first, const NormedRow &normed,
+               nw_gguf_moe_act &out) {
+    const auto [gate, up, glu] = gated_at(graph, first);
+    if (!glu || !is_of_one_token(gate) || !is_of_one_token(up))
         return false;
     out = operand_of(queue, gate);
     out.act = NW_ACT_SILU;

@@ -36,8 +36,10 @@ constexpr Row rows[] = {
     {GGML_OP_RMS_NORM, "norm", fuse_norm},
     {GGML_OP_MUL_MAT, "route", fuse_router},
     {GGML_OP_MUL_MAT, "glu", fuse_glu},
+    {GGML_OP_MUL_MAT, "glu", fuse_rows_glu},
     {GGML_OP_MUL_MAT, "joint", fuse_joint},
     {GGML_OP_MUL_MAT, "addend", fuse_addend},
+    {GGML_OP_MUL_MAT, "addend", fuse_rows_addend},
     {GGML_OP_MUL_MAT, "conversion", fuse_conversion},
     {GGML_OP_MUL_MAT_ID, "glu", fuse_glu},
     {GGML_OP_MUL_MAT_ID, "glu", fuse_biased_glu},
@@ -46,6 +48,8 @@ constexpr Row rows[] = {
     {GGML_OP_SOFT_MAX, "route", fuse_route},
     {GGML_OP_ARGSORT, "route", fuse_route},
     {GGML_OP_MUL, "experts", fuse_experts},
+    {GGML_OP_GET_ROWS, "delta", fuse_state_rows},
+    {GGML_OP_CONCAT, "delta", fuse_delta},
 };
 
 // Other names: the int8 rows of a norm, and the graph as a whole (replay.cpp).
@@ -70,9 +74,10 @@ const std::set<std::string> &unfused() {
             if (name == "all" || is_name(name))
                 out.insert(name);
             else
-                say_error("NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, folded, "
-                          "norm, sum, q8, glu, joint, addend, conversion, route, experts or graph",
-                          asked, name.c_str());
+                say_error(
+                    "NIBBLEWAVE_GGML_UNFUSED=%s: %s must be all, cache, heads, folded, "
+                    "norm, sum, q8, glu, joint, addend, conversion, route, experts, delta or graph",
+                    asked, name.c_str());
             at = end + 1;
         }
         return out;

@@ -26,11 +26,18 @@ int fuse_glu(Queue &, const ggml_cgraph *, int first);           // fused_produc
 int fuse_normed_glu(Queue &, const ggml_cgraph *, int first);    // fused_products.cpp
 int fuse_joint(Queue &, const ggml_cgraph *, int first);         // fused_joint.cpp
 int fuse_normed_joint(Queue &, const ggml_cgraph *, int first);  // fused_joint.cpp
+int fuse_rows_addend(Queue &, const ggml_cgraph *, int first);   // fused_joint.cpp
+int fuse_rows_glu(Queue &, const ggml_cgraph *, int first);      // fused_joint.cpp
 int fuse_biased_glu(Queue &, const ggml_cgraph *, int first);    // fused_biased.cpp
 int fuse_expert_bias(Queue &, const ggml_cgraph *, int first);   // fused_biased.cpp
 int fuse_route(Queue &, const ggml_cgraph *, int first);         // fused_route.cpp
 int fuse_router(Queue &, const ggml_cgraph *, int first);        // fused_route.cpp
 int fuse_normed_router(Queue &, const ggml_cgraph *, int first); // fused_route.cpp
 int fuse_experts(Queue &, const ggml_cgraph *, int first);       // fused_experts.cpp
+int fuse_state_rows(Queue &, const ggml_cgraph *, int first);    // fused_delta.cpp
+int fuse_delta(Queue &, const ggml_cgraph *, int first);         // fused_delta.cpp
+
+// Bytes of workspace that a fusion needs where it takes this node; 0 for most.
+uint64_t scratch_of(const ggml_tensor *node);
 
 } // namespace nw::engine

@@ -17,6 +17,16 @@ bool is_of_one_token(const ggml_tensor *product) {
                 : ggml_nrows(x) == 1 && w->ne[2] == 1);
 }
 
+bool is_of_few_rows(const ggml_tensor *product) {
+    constexpr int64_t most = 8; // nibblewave.h: nw_gguf_joint.m
+    if (product->op != GGML_OP_MUL_MAT)
+        return false;
+    const ggml_tensor *const w = product->src[0], *const x = product->src[1];
+    return has_blocks(product) && ggml_is_contiguous(w) && w->ne[2] * w->ne[3] == 1 && is_f32(x) &&
+           ggml_is_contiguous(x) && x->ne[2] * x->ne[3] == 1 && x->ne[1] <= most &&
+           is_f32(product) && ggml_is_contiguous(product);
+}
+
 bool NormedRow::is(const ggml_tensor *row) const {
     return row == product || (row->op == GGML_OP_RESHAPE && row->src[0] == product);
 }

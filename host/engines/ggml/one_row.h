@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of one row, as the fused ones take them.
+// Products of one row and of a few, as the fused ones take them.
 #pragma once
 #include "engines/ggml/queue.h"
 
@@ -10,14 +10,17 @@ namespace nw::engine {
 // Whether it is of one token, and of weights whose experts and rows the calls express.
 bool is_of_one_token(const ggml_tensor *product);
 
+// Whether it is a MUL_MAT of 1 to 8 rows that nw_gguf_joint_linear expresses.
+bool is_of_few_rows(const ggml_tensor *product);
+
 // The product without its addend and activation, for nw_gguf_moe_act_linear.
 nw_gguf_moe_act operand_of(Queue &, const ggml_tensor *product);
 
 // Whether the launch reads x itself, where it writes the result: other workgroups still read it.
 bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c);
 
-// Whether two products are of the same row of one token, by the same experts if there are any, and
-// by weights of one type, shape and layout.
+// Whether two products are of the same rows, by the same experts if there are any, and by weights
+// of one type, shape and layout.
 bool are_alike(const ggml_tensor *gate, const ggml_tensor *up);
 
 // Queues the launch; its nodes, or 0 if the library refuses it.

@@ -20,7 +20,9 @@ struct Queue {
     Converted converted{};
     std::set<const ggml_tensor *> done{};    // nodes of the graph that an earlier launch computed
     std::set<const void *> refused_caches{}; // of values, which nw_qkv_heads refused to write
-    hipEvent_t passed = nullptr;             // recorded after copies for other queues
+    const ggml_tensor *postponed =
+        nullptr;                 // rows of a state that fuse_delta reads itself, if it can
+    hipEvent_t passed = nullptr; // recorded after copies for other queues
     // For recorded graphs (replay.h): the nodes that were queued last have read memory on the host;
     // memory that launches used was freed; copies were queued since the last graph.
     bool reads_inputs = false, freed = false, copied = false;
