@@ -2308,6 +2308,57 @@ NW_API nw_status nw_ssm_conv(nw_context *context, const nw_ssm_conv_op *conv, vo
 NW_API nw_status nw_ssm_conv_prepare(nw_context *context, const nw_ssm_conv_op *conv);
 
 /*
+ * nw_ssm_conv of a few tokens, with each channel's last inputs in a cache: one launch for what
+ * copies, a concatenation and the convolution do
+ *
+ *     with X[i, c, :] = state[idx[i], c, :], then x[i, :, c]
+ *     Y[i, t, c] = f(sum over j < taps of X[i, c, t + j] * W[c, j] + bias[c])
+ *     new_state[i, c, :] = the last taps - 1 of X[i, c, :]
+ *     f(z) = z, with `silu` z / (1 + exp(-z))
+ *
+ * Sequence i begins with row idx[i] of `state`; without idx with row i. Indices out of range are
+ * clamped to 0..states - 1. Results are those of nw_ssm_conv to the bit. A sequence must not write
+ * a row that another one reads or writes; it may be the one that it reads itself.
+ */
+typedef struct nw_conv_state_op {
+    size_t size;     /* sizeof(nw_conv_state_op); NW_CONV_STATE_OP_INIT sets it */
+    uint32_t taps;   /* 3 or 4 */
+    int32_t silu;    /* 1: f is SiLU */
+    uint32_t b;      /* sequences, <= 65535 */
+    uint32_t n;      /* channels, <= 2^26 */
+    uint32_t tokens; /* of each sequence, <= 2^26; a wave has all of them */
+    uint32_t states; /* rows of `state`; without idx at least b */
+
+    const float *x;     /* [b, tokens, N] */
+    const float *w;     /* [N, taps] */
+    const float *bias;  /* [N], or null: 0 */
+    const float *state; /* [states, N, taps - 1] */
+    const int32_t *idx; /* [b], or null */
+    float *new_state;   /* [b, N, taps - 1]; may be rows of `state`: without idx those that are
+                           read, or behind them; else overlaps nothing */
+    float *y;           /* [b, tokens, N] */
+
+    /* Bytes from sequence to sequence (_b), from token to token, from row to row of states:
+     * multiples of 4, < 2^32, where there are several. Those of x in any order, at least N
+     * elements; each of the others at least what it spans. */
+    uint64_t x_b, x_stride;
+    uint64_t y_b, y_stride;
+    uint64_t state_stride, new_stride;
+} nw_conv_state_op;
+
+#define NW_CONV_STATE_OP_INIT                                                                      \
+    {                                                                                              \
+        sizeof(nw_conv_state_op), 0, 0, 1, 0, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,   \
+            0, 0, 0, 0, 0                                                                          \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_conv_state(nw_context *context, const nw_conv_state_op *conv, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads taps only. */
+NW_API nw_status nw_conv_state_prepare(nw_context *context, const nw_conv_state_op *conv);
+
+/*
  * The gated delta rule of linear attention, as of Qwen3-Next and Qwen3.5; of Kimi Linear with a
  * gate per channel
  *
@@ -2316,6 +2367,12 @@ NW_API nw_status nw_ssm_conv_prepare(nw_context *context, const nw_ssm_conv_op *
  *     S = S + u k[i, t, kj]^T      o[i, t, j] = scale * S q[i, t, kj]
  *     kj = j % hk, with `interleaved` j / (h / hk)
  *     with vector_gate exp(g[i, t, j, c]) is the factor of column c of S
+ *
+ *     With a, dt, z and norm, as a layer of Qwen3.5 has them, in place of
+ *     exp(g): exp(a[j] * softplus(g + dt[j])), softplus(x) = x > 20 ? x : log(1 + exp(x))
+ *     beta: 1 / (1 + exp(-beta))
+ *     q and k: q / sqrt(sum of q^2 over d + unit_eps), likewise k
+ *     o: o / sqrt(mean of o^2 over d + norm_eps) * norm * z / (1 + exp(-z))
  *
  * Sequence i begins with row idx[i] of `state`; without idx with row i. Indices out of range are
  * clamped to 0..states - 1. Slot s of new_state gets the state after all tokens but the last s, in
@@ -2356,20 +2413,33 @@ typedef struct nw_gated_delta_op {
     uint64_t v_b, v_s, v_h;
     uint64_t o_b, o_s, o_h;
     uint64_t state_stride, new_stride, slot_stride;
+
+    /* A layer's: all, with d = 64 or 128 and vector_gate = 0, or none. Then g and beta are raw. */
+    const float *a;    /* [h], or null */
+    const float *dt;   /* [h], or null */
+    const float *z;    /* [b, tokens, h, d], 16-byte aligned, or null */
+    const float *norm; /* [d], 16-byte aligned, or null */
+
+    /* As of v; and what is added to squares: finite, >= 0. Each sum of them must be at least
+     * 2^-126. */
+    uint64_t z_b, z_s, z_h;
+    float unit_eps; /* to sums over q and k */
+    float norm_eps; /* to means over o */
 } nw_gated_delta_op;
 
 #define NW_GATED_DELTA_OP_INIT                                                                     \
     {                                                                                              \
         sizeof(nw_gated_delta_op), 0, 0, 0, 1, 1, 0, 0, 1, 1, 1.0f, NULL, NULL, NULL, NULL, NULL,  \
-            NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+            NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, \
+            NULL, NULL, 0, 0, 0, 1e-6f, 1e-6f                                                      \
     }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_gated_delta_net(nw_context *context, const nw_gated_delta_op *delta,
                                     void *stream);
 
-/* Loads the kernels that such launches need, whatever their other members. Reads d and vector_gate
- * only. */
+/* Loads the kernels that such launches need, whatever their other members. Reads d and vector_gate,
+ * and whether a is null. */
 NW_API nw_status nw_gated_delta_net_prepare(nw_context *context, const nw_gated_delta_op *delta);
 
 /*
