@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of nw_gguf_joint_linear, plain and behind a norm; two matrices; refusals.
+// Results of nw_gguf_joint_linear, plain and behind a norm; two matrices; several rows; refusals.
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -119,6 +119,95 @@ TEST_CASE("gguf joint: three matrices and two, plain and behind a norm") {
             }
 }
 
+namespace {
+
+// Rows of x with two matrices, and a residual for each row of the first one's results.
+struct Rows {
+    explicit Rows(u32 m)
+        : m(m), x_(normal(m * k, 3, Rng(3))), residual_(normal(m * widths[0], 1, Rng(4))),
+          x(bytes_of(x_)), residual(bytes_of(residual_)), all{{NW_GGUF_Q4_K, widths[0], 10},
+                                                              {NW_GGUF_Q4_K, widths[0], 20}},
+          c{u64{4} * m * widths[0], u64{4} * m * widths[0]} {}
+
+    nw_gguf_joint arguments() const {
+        nw_gguf_joint p = NW_GGUF_JOINT_INIT;
+        p.type = NW_GGUF_Q4_K, p.m = m, p.k = k, p.n = p.n2 = widths[0];
+        p.x = x.data, p.w = all[0].w.data, p.w2 = all[1].w.data;
+        p.c = static_cast<float *>(c[0].data);
+        return p;
+    }
+    GgufSum sum(u32 matrix, u32 row, u32 column) const {
+        const u64 bytes = nw_gguf_row_bytes(NW_GGUF_Q4_K, k);
+        return gguf_sum(NW_GGUF_Q4_K, &x_[row * k],
+                        std::span(all[matrix].blocks).subspan(column * bytes, bytes), k);
+    }
+    f64 added(u32 row, u32 column) const { return residual_[row * widths[0] + column]; }
+    // The first result that is further from what `want` says than it allows.
+    template <class Want> std::string difference(u32 result, const Want &want) const {
+        std::vector<f32> got(m * widths[0]);
+        HIP_OK(hipMemcpy(got.data(), c[result].data, c[result].size, hipMemcpyDeviceToHost));
+        for (u32 row = 0; row < m; ++row)
+            for (u32 i = 0; i < widths[0]; ++i) {
+                const GgufSum one = want(row, i);
+                const f32 value = got[row * widths[0] + i];
+                if (!(std::fabs(value - one.exact) < one.bound + std::fabs(one.exact) * 0x1p-20))
+                    return fmt::format("c[{}, {}] is {}, {} is exact, the bound {}", row, i, value,
+                                       one.exact, one.bound);
+            }
+        return {};
+    }
+
+    const u32 m;
+
+private:
+    std::vector<f32> x_, residual_;
+
+public:
+    const Memory x, residual;
+    const Matrix all[2];
+    const Memory c[2];
+};
+
+} // namespace
+
+TEST_CASE("gguf joint: several rows, with a residual each, and with a gated unit") {
+    const Context context;
+    const Stream stream;
+    for (const u32 m : {2u, 3u, 8u}) {
+        CAPTURE(m);
+        const Rows rows(m);
+        nw_gguf_joint p = rows.arguments();
+        const Workspace workspace(workspace_of(context, p));
+        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+        p.bias = static_cast<const float *>(rows.residual.data);
+        p.bias_stride = 4 * widths[0], p.c2 = static_cast<float *>(rows.c[1].data);
+        NW_DONE(nw_gguf_joint_prepare(context, &p));
+        NW_DONE(nw_gguf_joint_linear(context, &p, stream));
+        HIP_OK(hipStreamSynchronize(stream));
+        CHECK_EQ(rows.difference(0,
+                                 [&](u32 row, u32 i) {
+                                     GgufSum one = rows.sum(0, row, i);
+                                     one.exact += rows.added(row, i);
+                                     return one;
+                                 }),
+                 "");
+        CHECK_EQ(rows.difference(1, [&](u32 row, u32 i) { return rows.sum(1, row, i); }), "");
+        p.bias = nullptr, p.bias_stride = 0, p.c2 = nullptr, p.act = NW_ACT_SILU;
+        NW_DONE(nw_gguf_joint_linear(context, &p, stream));
+        HIP_OK(hipStreamSynchronize(stream));
+        CHECK_EQ(rows.difference(0,
+                                 [&](u32 row, u32 i) {
+                                     const GgufSum g = rows.sum(0, row, i), u = rows.sum(1, row, i);
+                                     const f64 unit = g.exact / (1 + std::exp(-g.exact));
+                                     // |d unit / d g| < 1.1
+                                     return GgufSum{unit * u.exact,
+                                                    1.1 * g.bound * (std::fabs(u.exact) + u.bound) +
+                                                        std::fabs(unit) * u.bound};
+                                 }),
+                 "");
+    }
+}
+
 TEST_CASE("gguf joint: what is refused, with its value and the rule") {
     const Context context;
     const Layer layer(NW_GGUF_Q4_K);
@@ -138,6 +227,10 @@ TEST_CASE("gguf joint: what is refused, with its value and the rule") {
             "block size of q6_K");
     refused([](nw_gguf_joint &p) { p.c2 = p.c; }, "c2");
     refused([](nw_gguf_joint &p) { p.eps = -1, p.norm = p.bias; }, "eps");
+    refused([](nw_gguf_joint &p) { p.m = 9; }, "m = 9");
+    refused([](nw_gguf_joint &p) { p.m = 2, p.norm = p.bias; }, "take rms_norm first");
+    refused([](nw_gguf_joint &p) { p.act = NW_ACT_SILU; }, "nw_gguf_moe_act_linear");
+    refused([](nw_gguf_joint &p) { p.bias_stride = 8; }, "bias_stride");
     // A row that LDS has no room for takes a launch, which does not normalize.
     constexpr u32 long_row = 1 << 16;
     const Memory x(u64{4} * long_row),

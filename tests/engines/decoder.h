@@ -38,6 +38,8 @@ struct Sizes {
     // a head is rotated.
     int64_t delta_heads = 0;
     bool gated = false;
+    // Of the rule's queries, keys and values; GGML_TYPE_COUNT: that of the others.
+    ggml_type mixed = GGML_TYPE_COUNT;
 
     int64_t delta_values() const { return 128 * delta_heads; }
     int64_t delta_keys() const { return delta_values() / 3; }
@@ -57,6 +59,27 @@ constexpr Sizes models[] = {
     {"gpt-oss-20b", GGML_TYPE_Q8_0, 2880, 64, 64, 8, 2880, 32, 4, false, 24, 201088, true},
     {"Qwen3.6-27B delta", GGML_TYPE_Q4_K, 5120, 256, 24, 4, 17408, 0, 0, true, 48, 248320, false,
      false, GGML_TYPE_COUNT, false, false, false, 48},
+    {"Qwen3.6-27B delta, Q4_K_M",
+     GGML_TYPE_Q4_K,
+     5120,
+     256,
+     24,
+     4,
+     17408,
+     0,
+     0,
+     true,
+     48,
+     248320,
+     false,
+     false,
+     GGML_TYPE_COUNT,
+     false,
+     false,
+     false,
+     48,
+     false,
+     GGML_TYPE_Q5_K},
     {"Qwen3.6-27B attention",
      GGML_TYPE_Q4_K,
      5120,
@@ -88,7 +111,7 @@ constexpr Sizes models[] = {
      false, false, GGML_TYPE_COUNT, false, false, true},
     {"small llama", GGML_TYPE_Q4_0, 1024, 64, 8, 4, 1024, 0, 0, false, 2, 512},
     {"small with gaps", GGML_TYPE_Q4_0, 1024, 128, 4, 2, 1024, 0, 0, true, 2, 512, false, true},
-    {"small delta", GGML_TYPE_Q4_K, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
+    {"small delta", GGML_TYPE_Q8_0, 1024, 128, 8, 2, 2048, 0, 0, true, 2, 512, false, false,
      GGML_TYPE_COUNT, false, false, false, 6},
     {"small gated", GGML_TYPE_Q4_K,  1024,  128,   8,     2, 2048, 0, 0, true, 2, 512, false,
      true,          GGML_TYPE_COUNT, false, false, false, 0, true},
@@ -163,19 +186,20 @@ public:
         if (!ready)
             return;
         place(7);
-        ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
-        ggml_backend_tensor_memset(mask, 0, 0, ggml_nbytes(mask));
-        if (s.delta_heads)
-            ggml_backend_tensor_memset(states, 0, 0, ggml_nbytes(states));
+        for (ggml_tensor *input : {x, mask, states})
+            if (input->buffer)
+                ggml_backend_tensor_memset(input, 0, 0, ggml_nbytes(input));
     }
 
     // The first token's place in the cache; the others follow.
     void place(int32_t first) const {
+        if (states->buffer)
+            ggml_backend_tensor_memset(states, 0, 0, ggml_nbytes(states));
         for (int32_t i = 0; i < tokens_; i++) {
             const int32_t position = first + i;
             const int64_t row = position;
             const auto n = static_cast<std::size_t>(i);
-            if (s_.delta_heads)
+            if (!at->buffer)
                 continue; // no input of this graph
             ggml_backend_tensor_set(at, &row, n * sizeof row, sizeof row);
             for (std::size_t part = 0; part < (s_.gated ? 4u : 1u); part++)
@@ -196,16 +220,13 @@ public:
         std::vector<int32_t> places;
         for (int part = 0; part < (s_.gated ? 4 : 1); part++)
             places.insert(places.end(), rows.begin(), rows.end());
+        const int32_t first = 0;
         const auto set = [&](ggml_tensor *to, const void *from) {
-            ggml_backend_tensor_set_async(backend, to, from, 0, ggml_nbytes(to));
+            if (to->buffer) // an input of this graph
+                ggml_backend_tensor_set_async(backend, to, from, 0, ggml_nbytes(to));
         };
-        set(x, zeros.data());
-        if (s_.delta_heads) {
-            const int32_t first = 0;
-            set(states, &first);
-        } else {
-            set(mask, zeros.data()), set(positions, places.data()), set(at, rows.data());
-        }
+        set(x, zeros.data()), set(mask, zeros.data());
+        set(positions, places.data()), set(at, rows.data()), set(states, &first);
         ggml_backend_synchronize(backend);
     }
 
@@ -222,6 +243,7 @@ public:
 
     ggml_tensor *x, *at, *positions, *mask, *states, *y;
     ggml_cgraph *graph;
+    std::vector<ggml_tensor *> kept; // states that tokens read and write
     bool ready = false;
 
 private:
@@ -297,6 +319,7 @@ private:
 
     // llama.cpp: build_rs, of one sequence. Parts for others have no elements.
     ggml_tensor *state_of(ggml_tensor *all) {
+        kept.push_back(all);
         ggml_build_forward_expand(graph,
                                   ggml_scale_inplace(own(), ggml_view_1d(own(), all, 0, 0), 0));
         ggml_tensor *const own_state = ggml_get_rows(own(), all, ggml_view_1d(own(), states, 1, 0));
@@ -320,12 +343,15 @@ private:
         constexpr int64_t d = 128, taps = 4;
         constexpr std::size_t head = sizeof(float) * d;
         const int64_t h = s_.delta_heads, hk = h / 3;
-        ggml_tensor *const qkv = by(s_.width, s_.channels(), n), *const z = by(s_.width, h * d, n);
+        const ggml_type type = s_.mixed == GGML_TYPE_COUNT ? s_.type : s_.mixed;
+        ggml_tensor *const qkv = by(s_.width, s_.channels(), n, type), *const z =
+                                                                           by(s_.width, h * d, n);
         ggml_tensor *const beta =
             ggml_sigmoid(own(), ggml_reshape_4d(own(), by(s_.width, h, n), 1, h, tokens_, 1));
         ggml_tensor *const alpha = ggml_reshape_3d(own(), by(s_.width, h, n), h, tokens_, 1);
-        ggml_tensor *const decay = ggml_mul(
-            own(), ggml_softplus(own(), ggml_add(own(), alpha, weights_of(h))), weights_of(h));
+        ggml_tensor *const a = ggml_set_name(weights_of(h), "decay");
+        ggml_tensor *const decay =
+            ggml_mul(own(), ggml_softplus(own(), ggml_add(own(), alpha, weights_of(h))), a);
         ggml_tensor *const convs =
             ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, (taps - 1) * s_.channels(), 1);
         ggml_tensor *const all = ggml_new_tensor_2d(weights_.get(), GGML_TYPE_F32, h * d * d, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Layers of decoders at one token and at a few on each device of libggml-nibblewave beside ggml's
 // CPU: again and again, as a token after the other, with other inputs.
-//     decoder_host BACKENDS   paths of backend libraries, with ':' between
+//     decoder_host BACKENDS [MODEL]   paths of backend libraries, with ':' between; models whose
+//                                     names begin so, of the small ones
 // Prints a line for each case, and last `N passed, N failed`.
 #include "decoder.h"
 
@@ -24,8 +25,9 @@ void fill(ggml_tensor *t, unsigned seed) {
     const int64_t rows = ggml_nrows(t);
     if (t->type == GGML_TYPE_F16) // caches
         return;
-    if (t->type == GGML_TYPE_F32 && rows == 1) { // norms
-        const auto values = normal(ggml_nelements(t), seed, 1, 0.1f);
+    if (t->type == GGML_TYPE_F32 && rows == 1) { // norms; decays of states
+        const float around = std::string(t->name) == "decay" ? -1 : 1;
+        const auto values = normal(ggml_nelements(t), seed, around, 0.1f);
         return ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));
     }
     const auto values =
@@ -46,8 +48,18 @@ struct Model {
              t = ggml_get_next_tensor(decoder.weights(), t))
             fill(t, seed++);
     }
-    // Tokens from this place of the cache on; those behind each are masked.
-    std::vector<float> from(int32_t place) {
+    struct Result {
+        std::vector<float> logits, states;
+
+        bool operator==(const Result &o) const { return logits == o.logits && states == o.states; }
+    };
+    // Tokens from this place of the cache on; those behind each are masked. States are new ones.
+    Result from(int32_t place) {
+        auto seed = static_cast<unsigned>(200 + place);
+        for (ggml_tensor *state : decoder.kept) {
+            const auto values = normal(ggml_nelements(state), seed++, 0, 1);
+            ggml_backend_tensor_set(state, values.data(), 0, ggml_nbytes(state));
+        }
         decoder.place(place);
         const auto x = normal(ggml_nelements(decoder.x), 100u + static_cast<unsigned>(place), 0, 1);
         ggml_backend_tensor_set(decoder.x, x.data(), 0, ggml_nbytes(decoder.x));
@@ -56,11 +68,20 @@ struct Model {
                                       ggml_fp32_to_fp16(-INFINITY));
         for (int64_t i = 0; i < tokens; i++)
             std::fill_n(mask.begin() + i * Decoder::cells, place + i + 1, ggml_fp32_to_fp16(0));
-        ggml_backend_tensor_set(decoder.mask, mask.data(), 0, ggml_nbytes(decoder.mask));
-        std::vector<float> out(static_cast<std::size_t>(ggml_nelements(decoder.y)));
+        if (decoder.mask->buffer)
+            ggml_backend_tensor_set(decoder.mask, mask.data(), 0, ggml_nbytes(decoder.mask));
         if (ggml_backend_graph_compute(backend.get(), decoder.graph) != GGML_STATUS_SUCCESS)
             return {};
-        ggml_backend_tensor_get(decoder.y, out.data(), 0, ggml_nbytes(decoder.y));
+        Result out{values_of(decoder.y), {}};
+        for (const ggml_tensor *state : decoder.kept) {
+            const auto values = values_of(state);
+            out.states.insert(out.states.end(), values.begin(), values.end());
+        }
+        return out;
+    }
+    static std::vector<float> values_of(const ggml_tensor *t) {
+        std::vector<float> out(static_cast<std::size_t>(ggml_nelements(t)));
+        ggml_backend_tensor_get(t, out.data(), 0, ggml_nbytes(t));
         return out;
     }
 
@@ -74,7 +95,9 @@ void tokens(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Sizes &s, i
     bool same = true;
     for (int32_t place = 0; place < (at_once > 1 ? 2 : 3) * at_once; place += at_once) {
         const auto got = mine.from(place), want = theirs.from(place);
-        most = got.size() == want.size() ? std::max(most, nmse(got, want)) : INFINITY;
+        most = std::max(most, got.logits.empty() ? INFINITY : nmse(got.logits, want.logits));
+        if (!want.states.empty())
+            most = std::max(most, nmse(got.states, want.states));
         same = same && mine.from(place) == got; // once more, and recorded
     }
     count(std::string(ggml_backend_dev_name(device)) + " tokens of " + s.name + ", " +
@@ -85,14 +108,16 @@ void tokens(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Sizes &s, i
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 2)
-        return std::fprintf(stderr, "usage: decoder_host BACKENDS\n"), 2;
+    if (argc != 2 && argc != 3)
+        return std::fprintf(stderr, "usage: decoder_host BACKENDS [MODEL]\n"), 2;
+    const std::string asked = argc > 2 ? argv[2] : "small";
     if (!load_backends(argv[1]))
         return 2;
     ggml_backend_dev_t const cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
     for (std::size_t i = 0; cpu && i < ggml_backend_dev_count(); i++)
         for (const Sizes &s : models)
-            if (ggml_backend_dev_get(i) != cpu && std::string(s.name).rfind("small", 0) == 0)
+            if (ggml_backend_dev_get(i) != cpu && std::string(s.name).rfind("small", 0) == 0 &&
+                std::string(s.name).rfind(asked, 0) == 0)
                 for (const int32_t at_once : {1, 5}) {
                     Sizes here = s;
                     if (s.experts && at_once > 1) // int8 would turn a choice of experts near a tie

@@ -18,7 +18,8 @@ from pathlib import Path
 import sources
 
 LAYERS = {
-    "Llama-2-7B": 32, "Llama-3.1-8B": 32, "Qwen2.5-7B": 28, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48, "gpt-oss-20b": 24, "Qwen3.6-27B delta": 48, "Qwen3.6-27B attention": 16,
+    "Llama-2-7B": 32, "Llama-3.1-8B": 32, "Qwen2.5-7B": 28, "Qwen3-8B": 36, "Qwen3-30B-A3B": 48, "gpt-oss-20b": 24, "Qwen3.6-27B delta": 48,
+    "Qwen3.6-27B delta, Q4_K_M": 48, "Qwen3.6-27B attention": 16,
 }  # fmt: skip
 TOKENS = 4  # the graph is recorded at the second
 

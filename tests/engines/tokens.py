@@ -27,7 +27,7 @@ HEAD = "# SPDX-License-Identifier: MIT\n# Whole tokens through the ggml backend 
 PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "R9700": "gfx1201", "6800 XT": "gfx1030"}
 MODELS = {"Llama-2-7B": "Q4_0", "Llama-3.1-8B": "Q4_K_M", "Qwen2.5-7B": "Q4_K_M", "Qwen3-8B": "Q4_K_M", "Qwen3-30B-A3B": "Q4_K_M", "gpt-oss-20b": "MXFP4", "Qwen3.6-27B": "Q4_K_M"}
 # Layers of hybrids by kind, the most frequent first: every fourth layer is the other kind.
-HYBRIDS = {"Qwen3.6-27B": ("Qwen3.6-27B delta", "Qwen3.6-27B attention")}
+HYBRIDS = {"Qwen3.6-27B": ("Qwen3.6-27B delta, Q4_K_M", "Qwen3.6-27B attention")}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int near = 64;                    // nodes of the layer's part, and of products before it
 constexpr uint64_t counters = 65536 * 4ull; // nibblewave.h: nw_gguf, workspace
+constexpr uint64_t line = memory_alignment;
 
 using Nodes = std::vector<const ggml_tensor *>;
 
@@ -59,7 +60,6 @@ struct State {
                is_f32(copy);
     }
     const float *before() const { return static_cast<const float *>(rows->src[0]->data); }
-    const int32_t *index() const { return static_cast<const int32_t *>(rows->src[1]->data); }
     float *after() const { return static_cast<float *>(copy->src[1]->data); }
 };
 
@@ -148,8 +148,10 @@ bool find_rule(const ggml_cgraph *graph, int at, Layer &out) {
         root_of(q.x()) != out.mixed || root_of(k.x()) != out.mixed)
         return false;
     out.q = q.scaled, out.q_norm = q.norm, out.k = k.scaled, out.k_norm = k.norm;
-    const int64_t d = out.rule->src[2]->ne[0];
-    return ggml_nelements(out.states.copy->src[0]) == d * d * out.rule->src[2]->ne[1] &&
+    const ggml_tensor *const v = out.rule->src[2], *const after = out.states.copy->src[0];
+    const int64_t d = v->ne[0];
+    return ggml_nelements(after) == d * d * v->ne[1] &&
+           after->view_offs == sizeof(float) * static_cast<std::size_t>(d * ggml_nrows(v)) &&
            find_gates(out);
 }
 
@@ -219,12 +221,36 @@ nw_status launch_convolution(Queue &queue, const Layer &layer, float *mixed) {
     out.x = floats(x), out.x_stride = x->nb[0];
     out.w = floats(w);
     out.state = layer.convs.before(), out.state_stride = layer.convs.rows->src[0]->nb[1];
-    out.idx = layer.convs.index(), out.new_state = layer.convs.after();
+    out.idx = static_cast<const int32_t *>(layer.convs.rows->src[1]->data);
+    out.new_state = layer.convs.after();
     out.y = mixed, out.y_stride = sizeof(float) * out.n;
     return nw_conv_state(queue.device.context.get(), &out, queue.stream);
 }
 
-nw_gated_delta_op rule_of(const Layer &layer, const float *mixed) {
+// Where the launches leave what only they read: results of the convolution, and a copy of the
+// index.
+struct Scratch {
+    explicit Scratch(const Queue &queue)
+        : index(reinterpret_cast<int32_t *>(static_cast<char *>(queue.workspace) + counters)),
+          mixed(reinterpret_cast<float *>(index) + line / sizeof(float)) {}
+
+    int32_t *index;
+    float *mixed;
+};
+
+// The last layer reads the index last, so its memory may be the result's.
+const int32_t *index_of(Queue &queue, const Layer &layer, const Scratch &scratch) {
+    const ggml_tensor *const index = layer.states.rows->src[1];
+    if (!overlap(index, layer.result))
+        return static_cast<const int32_t *>(index->data);
+    const bool copied =
+        succeeded(hip().hipMemcpyAsync(scratch.index, index->data, sizeof *scratch.index,
+                                       hipMemcpyDeviceToDevice, queue.stream),
+                  "hipMemcpyAsync");
+    return copied ? scratch.index : nullptr;
+}
+
+nw_gated_delta_op rule_of(const Layer &layer, const float *mixed, const int32_t *index) {
     const ggml_tensor *const q = layer.q_norm->src[0], *const k = layer.k_norm->src[0];
     const ggml_tensor *const v = layer.rule->src[2];
     const auto part = [&](const ggml_tensor *t) { return mixed + t->view_offs / sizeof(float); };
@@ -239,7 +265,7 @@ nw_gated_delta_op rule_of(const Layer &layer, const float *mixed) {
     out.g = floats(layer.sum->src[0]), out.dt = floats(layer.sum->src[1]);
     out.a = floats(layer.decay->src[1]), out.beta = floats(layer.beta->src[0]);
     out.state = layer.states.before(), out.state_stride = layer.states.rows->src[0]->nb[1];
-    out.idx = layer.states.index(), out.new_state = layer.states.after();
+    out.idx = index, out.new_state = layer.states.after();
     out.o = static_cast<float *>(layer.result->data);
     out.o_h = sizeof(float) * out.d, out.o_s = out.o_h * out.h;
     out.z = floats(layer.gate->src[0]), out.z_h = out.o_h, out.z_s = out.o_s;
@@ -250,19 +276,23 @@ nw_gated_delta_op rule_of(const Layer &layer, const float *mixed) {
 // The convolution replaces its state, so the rule is asked for first.
 bool launch_layer(Queue &queue, const Layer &layer) {
     nw_context *const context = queue.device.context.get();
-    auto *const mixed = reinterpret_cast<float *>(static_cast<char *>(queue.workspace) + counters);
-    const nw_gated_delta_op rule = rule_of(layer, mixed);
+    const Scratch scratch(queue);
+    const int32_t *const index = index_of(queue, layer, scratch);
+    if (!index)
+        return false;
+    const nw_gated_delta_op rule = rule_of(layer, scratch.mixed, index);
     const auto load = [&] { return nw_gated_delta_net_prepare(context, &rule); };
     const auto launch = [&](void *stream) { return nw_gated_delta_net(context, &rule, stream); };
     const std::lock_guard lock(queue.device.rehearsing);
     return rehearse(queue.device, load, launch).empty() &&
-           launch_convolution(queue, layer, mixed) == NW_OK && launch(queue.stream) == NW_OK;
+           launch_convolution(queue, layer, scratch.mixed) == NW_OK &&
+           launch(queue.stream) == NW_OK;
 }
 
 } // namespace
 
 uint64_t scratch_of(const ggml_tensor *node) {
-    return node->op == GGML_OP_SSM_CONV ? counters + ggml_nbytes(node) : 0;
+    return node->op == GGML_OP_SSM_CONV ? counters + line + ggml_nbytes(node) : 0;
 }
 
 int fuse_state_rows(Queue &queue, const ggml_cgraph *graph, int first) {

@@ -43,51 +43,78 @@ const ggml_tensor *bias_behind(const ggml_cgraph *graph, int at) {
     return fits ? sum : nullptr;
 }
 
-// Whether the node at `to` may run before all from `from` on that are not of the launch.
+using Members = std::vector<Member>;
+
+bool has(const Members &members, const ggml_tensor *node) {
+    return std::any_of(members.begin(), members.end(),
+                       [&](const Member &m) { return m.product == node || m.sum == node; });
+}
+
+// Whether the node at `to` may run before all from `from` on that are not of the launches.
 bool may_move(const ggml_cgraph *graph, const ggml_tensor *node, int from, int to,
-              const std::vector<Member> &members) {
+              const Members &own) {
     for (int i = from; i < to; i++) {
         const ggml_tensor *const between = graph->nodes[i];
-        const bool own = std::any_of(members.begin(), members.end(), [&](const Member &m) {
-            return m.product == between || m.sum == between;
-        });
-        if (!own && between != node && !computes_nothing(between) && !may_precede(node, between))
+        if (!has(own, between) && between != node && !computes_nothing(between) &&
+            !may_precede(node, between))
             return false;
     }
     return true;
 }
 
-// Adds products of the row of the one at `first`, with weights of its type or, `apart`, of another
-// one, until there are `most`.
-void add_products(std::vector<Member> &out, const ggml_cgraph *graph, int first, bool apart) {
-    const ggml_tensor *const lead = graph->nodes[first];
-    for (int i = first; i < std::min(graph->n_nodes, first + near) && out.size() < most; i++) {
-        const ggml_tensor *const node = graph->nodes[i];
-        if (node->op != GGML_OP_MUL_MAT || node->src[1] != lead->src[1] ||
-            (node->src[0]->type != lead->src[0]->type) != apart ||
-            !(node->flags & GGML_TENSOR_FLAG_COMPUTE) || !is_of_few_rows(node) ||
-            !may_move(graph, node, first, i, out))
-            continue;
-        Member one{node};
-        if (const ggml_tensor *const sum = bias_behind(graph, i);
-            sum && may_move(graph, sum, first, i, out))
-            one.sum = sum;
-        out.push_back(one);
-    }
+// A product of the row that may run at `first`, after those of `taken`.
+bool is_beside(const ggml_cgraph *graph, const ggml_tensor *row, int first, int at,
+               const Members &taken) {
+    const ggml_tensor *const node = graph->nodes[at];
+    return node->op == GGML_OP_MUL_MAT && node->src[1] == row && !has(taken, node) &&
+           (node->flags & GGML_TENSOR_FLAG_COMPUTE) && is_of_few_rows(node) &&
+           may_move(graph, node, first, at, taken);
 }
 
-// The products of the row of the one at `first`: two or three with weights of its type, or two and
-// a third with weights of another type.
-std::vector<Member> members_from(const ggml_cgraph *graph, int first) {
-    std::vector<Member> out;
-    add_products(out, graph, first, false);
-    if (out.size() == most - 1 && is_of_one_token(graph->nodes[first]))
-        add_products(out, graph, first, true);
+// The product at `at`, with the addition of its bias if that may run beside it.
+Member member_at(const ggml_cgraph *graph, int first, int at, const Members &taken) {
+    const ggml_tensor *const sum = bias_behind(graph, at);
+    return {graph->nodes[at], sum && may_move(graph, sum, first, at, taken) ? sum : nullptr};
+}
+
+// Adds products of its row to the launch that begins with taken[begin], with weights of its type
+// or, `apart`, of another one, until it has `most`.
+void add_products(Members &taken, std::size_t begin, const ggml_cgraph *graph, int first,
+                  bool apart) {
+    const ggml_tensor *const lead = taken[begin].product;
+    const int end = std::min(graph->n_nodes, first + near);
+    for (int i = first; i < end && taken.size() < begin + most; i++)
+        if ((graph->nodes[i]->op == GGML_OP_MUL_MAT &&
+             (graph->nodes[i]->src[0]->type != lead->src[0]->type) == apart) &&
+            is_beside(graph, lead->src[1], first, i, taken))
+            taken.push_back(member_at(graph, first, i, taken));
+}
+
+// Products of a row as one launch at `first`: the one at `at`, others of its type, and of two a
+// third with weights of another type. `taken` are those of launches before it.
+Members launch_from(const ggml_cgraph *graph, int first, int at, Members taken) {
+    const std::size_t begin = taken.size();
+    taken.push_back(member_at(graph, first, at, taken));
+    add_products(taken, begin, graph, first, false);
+    if (taken.size() == begin + most - 1 && is_of_one_token(graph->nodes[at]))
+        add_products(taken, begin, graph, first, true);
+    return {taken.begin() + static_cast<std::ptrdiff_t>(begin), taken.end()};
+}
+
+// All products of the row that are near, as launches at `first`.
+std::vector<Members> launches_of(const ggml_cgraph *graph, const ggml_tensor *row, int first) {
+    std::vector<Members> out;
+    Members taken;
+    for (int i = first; i < std::min(graph->n_nodes, first + near); i++)
+        if (is_beside(graph, row, first, i, taken)) {
+            out.push_back(launch_from(graph, first, i, taken));
+            taken.insert(taken.end(), out.back().begin(), out.back().end());
+        }
     return out;
 }
 
 // Whether no result shares memory with another, or with the row.
-bool are_apart(const std::vector<Member> &members, const ggml_tensor *row) {
+bool are_apart(const Members &members, const ggml_tensor *row) {
     for (std::size_t i = 0; i < members.size(); i++) {
         if (row && overlap(members[i].result(), row))
             return false;
@@ -98,7 +125,7 @@ bool are_apart(const std::vector<Member> &members, const ggml_tensor *row) {
     return true;
 }
 
-nw_gguf_joint operand_of(const std::vector<Member> &members) {
+nw_gguf_joint operand_of(const Members &members) {
     nw_gguf_joint out = NW_GGUF_JOINT_INIT;
     const auto column = [&](std::size_t i) {
         return static_cast<float *>(members[i].result()->data);
@@ -120,23 +147,38 @@ nw_gguf_joint operand_of(const std::vector<Member> &members) {
     return out;
 }
 
-// Queues them; the nodes behind the first product are passed over when their turn comes. False if
-// the library refuses.
-bool launch_joint(Queue &queue, nw_gguf_joint &operand, const std::vector<Member> &members) {
-    operand.workspace = queue.workspace, operand.workspace_bytes = queue.workspace_bytes;
-    if (nw_gguf_joint_linear(queue.device.context.get(), &operand, queue.stream) != NW_OK)
-        return false;
+// Nodes that are passed over when their turn comes: all but the one at which they are queued.
+void pass_over(Queue &queue, const Members &members, const ggml_tensor *at) {
     for (const Member &m : members) {
-        if (&m != &members[0])
+        if (m.product != at)
             queue.done.insert(m.product);
         if (m.sum)
             queue.done.insert(m.sum);
     }
-    return true;
+}
+
+// False if the library refuses.
+bool queue_joint(Queue &queue, nw_gguf_joint &operand) {
+    operand.workspace = queue.workspace, operand.workspace_bytes = queue.workspace_bytes;
+    return nw_gguf_joint_linear(queue.device.context.get(), &operand, queue.stream) == NW_OK;
+}
+
+// A launch of the row at `normed`, with the norm in it. False if the library refuses.
+bool queue_normed(Queue &queue, const Members &members, const NormedRow &normed) {
+    if (members.size() > 1) {
+        nw_gguf_joint operand = operand_of(members);
+        operand.x = normed.x()->data, operand.norm = normed.weights(), operand.eps = normed.eps();
+        return queue_joint(queue, operand);
+    }
+    nw_gguf_moe_act operand = operand_of(queue, members[0].product);
+    operand.a = nullptr, operand.x = normed.x()->data;
+    operand.norm = normed.weights(), operand.eps = normed.eps();
+    operand.bias = members[0].bias(), operand.c = members[0].result()->data;
+    return launched(queue, operand, 1);
 }
 
 // The product of several rows with one matrix, if it is one.
-std::optional<nw_gguf_joint> operand_of(Queue &queue, const ggml_tensor *product) {
+std::optional<nw_gguf_joint> operand_of_rows(Queue &queue, const ggml_tensor *product) {
     if (!is_of_few_rows(product) || product->ne[1] < 2)
         return {};
     nw_gguf_joint out = operand_of({Member{product}});
@@ -162,7 +204,7 @@ int fuse_rows_addend(Queue &queue, const ggml_cgraph *graph, int first) {
         return 0;
     const ggml_tensor *const sum = graph->nodes[first + 1];
     const ggml_tensor *const addend = operand_beside(sum, product);
-    std::optional<nw_gguf_joint> operand = operand_of(queue, product);
+    std::optional<nw_gguf_joint> operand = operand_of_rows(queue, product);
     if (!operand || !is_f32(addend) || !ggml_is_contiguous(addend) || !is_f32(sum) ||
         !ggml_is_contiguous(sum) || !ggml_are_same_shape(addend, sum))
         return 0;
@@ -176,7 +218,7 @@ int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {
     const Gated gated = gated_at(graph, first);
     if (!gated)
         return 0;
-    std::optional<nw_gguf_joint> operand = operand_of(queue, gated.gate);
+    std::optional<nw_gguf_joint> operand = operand_of_rows(queue, gated.gate);
     if (!operand || !is_of_few_rows(gated.up))
         return 0;
     operand->act = NW_ACT_SILU;
@@ -186,10 +228,10 @@ int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {
 }
 
 int fuse_joint(Queue &queue, const ggml_cgraph *graph, int first) {
-    if (!is_of_few_rows(graph->nodes[first]))
+    const ggml_tensor *const lead = graph->nodes[first], *const x = lead->src[1];
+    if (!is_of_few_rows(lead))
         return 0;
-    std::vector<Member> members = members_from(graph, first);
-    const ggml_tensor *const x = graph->nodes[first]->src[1];
+    Members members = launch_from(graph, first, first, {});
     const void *const a = queue.converted.of(x);
     // Without the third one, where the library refuses it.
     for (; members.size() >= 2; members.pop_back()) {
@@ -199,24 +241,31 @@ int fuse_joint(Queue &queue, const ggml_cgraph *graph, int first) {
         operand.a = a;
         if (!a)
             operand.x = x->data;
-        if (launch_joint(queue, operand, members))
-            return 1;
+        if (!queue_joint(queue, operand))
+            continue;
+        pass_over(queue, members, lead);
+        return 1;
     }
     return 0;
 }
 
 int fuse_normed_joint(Queue &queue, const ggml_cgraph *graph, int first) {
-    if (first + 2 >= graph->n_nodes || graph->nodes[first + 2]->op != GGML_OP_MUL_MAT ||
-        graph->nodes[first + 2]->src[1] != graph->nodes[first + 1] ||
-        !is_of_one_token(graph->nodes[first + 2]))
+    if (!ggml_can_fuse(graph, first, {GGML_OP_RMS_NORM, GGML_OP_MUL}))
         return 0;
-    const std::vector<Member> members = members_from(graph, first + 2);
-    const NormedRow normed = normed_row(graph, first, static_cast<int>(members.size()));
-    if (members.size() < 2 || !normed || !are_apart(members, normed.x()))
+    const std::vector<Members> launches = launches_of(graph, graph->nodes[first + 1], first + 2);
+    Members all;
+    for (const Members &one : launches)
+        all.insert(all.end(), one.begin(), one.end());
+    const NormedRow normed = normed_row(graph, first, static_cast<int>(all.size()));
+    if (all.empty() || !normed || !are_apart(all, normed.x()))
         return 0;
-    nw_gguf_joint operand = operand_of(members);
-    operand.x = normed.x()->data, operand.norm = normed.weights(), operand.eps = normed.eps();
-    return launch_joint(queue, operand, members) ? 3 : 0;
+    // The norm has a launch of its own for those from the first one on that the library refuses.
+    for (const Members &one : launches)
+        if (queue_normed(queue, one, normed))
+            pass_over(queue, one, nullptr);
+        else
+            return &one == &launches[0] ? 0 : fuse_norm(queue, graph, first);
+    return 2;
 }
 
 } // namespace nw::engine

@@ -11,7 +11,7 @@ namespace nw::engine {
 
 namespace {
 
-constexpr int near = 32; // nodes: a layer's products of one tensor are no further apart
+constexpr int near = 64; // nodes: products of one tensor in a layer are no further apart
 
 bool is_given(const ggml_tensor *t) { return root_of(t)->op == GGML_OP_NONE; }
 
