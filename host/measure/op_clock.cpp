@@ -14,7 +14,8 @@ std::vector<hip::Buffer> allocate_operands(const hip::Device &device, Op &op, co
     std::vector<hip::Buffer> out;
     for (const Operand &operand :
          kernel ? kernel->contract->operands : contract_of(op.kind)->operands) {
-        if (operand.optional && operand.argument == &Op::a) // rows as int8 beside others
+        // Rows as int8 beside others, and what a layer adds: where a value names it.
+        if (operand.optional && operand.argument == &Op::a && !op.a)
             continue;
         const u64 size = operand.bytes(op, kernel ? *kernel : Kernel{}, machine);
         if (size == 0)

@@ -189,7 +189,7 @@ TEST_CASE("conv_state, a layer's gated_delta_net: what is refused, with its valu
     const auto of_delta = [&](auto breaks, const char *says) {
         refused(nw_gated_delta_net, delta.arguments(), breaks, says);
     };
-    of_delta([](nw_gated_delta_op &p) { p.z = nullptr; }, "all or none");
+    of_delta([](nw_gated_delta_op &p) { p.z = nullptr; }, "z is null");
     of_delta([](nw_gated_delta_op &p) { p.d = 32; }, "heads are of 64 or 128");
     of_delta([](nw_gated_delta_op &p) { p.vector_gate = 1; }, "a gate each");
     of_delta([](nw_gated_delta_op &p) { p.norm_eps = -1; }, "norm_eps");

@@ -114,14 +114,14 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
                                       got[i], sums[i]),
                           where);
     // The cache as it must be, and as it is.
-    std::vector<f32> want = states;
+    std::vector<f32> cached = states;
     if (within)
-        std::ranges::copy(kept, want.begin() + p.first * static_cast<i64>(of_row));
+        std::ranges::copy(kept, cached.begin() + p.first * static_cast<i64>(of_row));
     const std::vector<f32> after = check::taken<f32>(t, "state", cache, state, where),
                            fresh =
                                within ? kept : check::taken<f32>(t, "new_state", own, apart, where);
     for (const auto &[name, a, b] :
-         {std::tuple{"state", &after, &want}, {"new_state", &fresh, &kept}})
+         {std::tuple{"state", &after, &std::as_const(cached)}, {"new_state", &fresh, &kept}})
         for (u64 i = 0; i < a->size(); ++i)
             if (!same_bits((*a)[i], (*b)[i]))
                 return t.fail(fmt::format("{} of row {}, [{}], is {}, not {}", name, i / of_row,
