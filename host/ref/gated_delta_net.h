@@ -17,7 +17,7 @@ struct GatedDeltaToken {
     f64 beta, scale;
 };
 
-// What a layer has around the rule, of one head; g and beta of its tokens are raw.
+// Gates and norms of a layer around the rule, of one head; g and beta of its tokens are raw.
 struct GatedDeltaLayer {
     f64 a, dt, unit_eps, norm_eps;
     std::vector<f64> z, norm;

@@ -75,7 +75,7 @@ void make_hard(Inputs &in) {
     constexpr std::array<f32, 6> zs = {inf, -inf, NAN, -100, 0, -0.0f};
     std::ranges::copy(zs, in.zs.begin() + in.d);
     in.as[0] = 2, in.as[1] = 0;
-    // Of the second token, whose betas are finite: a k of zeros, and values with large squares.
+    // The second token, whose betas are finite, has a k of zeros, and values with large squares.
     std::fill_n(in.ks.begin() + (2 * in.p.hk - 1) * in.d, in.d, 0.0f);
     std::fill_n(in.vs.begin() + (in.p.h + 2) * in.d, in.d, 1e30f);
 }
