@@ -271,7 +271,7 @@ LayerErrors layer_errors(const Inputs &in, const ref::GatedDeltaToken &raw,
     const auto size = [](f64 x) { return std::fmin(std::fabs(x), 200); };
     return {.decay = 0x1p-23 * std::fabs(layer.a) * (4 * size(raw.g[0] + layer.dt) + 6),
             .beta = 0x1p-23 * (size(raw.beta) + 3),
-            .unit = 0x1p-24 * (in.d / 16.0 + 10)};
+            .unit = 0x1p-24 * (in.d / 32.0 + 6)};
 }
 
 Errors errors(const Inputs &in, std::span<const f64> before, const ref::GatedDeltaToken &token,
@@ -325,14 +325,14 @@ std::vector<f64> gated_errors(const ref::GatedDeltaStep &step, std::span<const f
         error += (std::fabs(step.o[r]) + before[r]) * before[r];
     }
     const f64 with_eps = sum + d * layer.norm_eps,
-              of_root = error / with_eps + 0x1p-24 * (d / 16 + 10), root = std::sqrt(d / with_eps);
+              of_root = error / with_eps + 0x1p-24 * (d / 32 + 5), root = std::sqrt(d / with_eps);
     std::vector<f64> out;
     for (u64 r = 0; r < step.o.size(); ++r) {
         const f64 z = std::fabs(layer.z[r]), norm = std::fabs(layer.norm[r]),
                   silu = std::fabs(layer.z[r] / (1 + std::exp(-layer.z[r]))),
                   lost = 0x1p-126 * z * norm * root * (std::fabs(step.o[r]) + before[r]);
         out.push_back(1.02 * (before[r] * root * norm * silu + lost + 0x1p-148 +
-                              std::fabs(gated[r]) * (of_root + 0x1p-23 * (z + 6))));
+                              std::fabs(gated[r]) * (of_root + 0x1p-23 * (z + 5))));
     }
     return out;
 }
