@@ -19,8 +19,9 @@ from reported_faults import FAULTS
 
 MOST_TIMES = 1.5  # host time of a product, or of a node of a token, over that of nw_gguf_linear in the same run
 # of a layer at one token
-MOST_LAUNCHES = {"small": 6, "small of two types": 6, "small experts": 8, "small experts with a bias": 8, "small experts and a shared one": 14, "small oss": 9}
-UNFUSED = {"small": 30, "small of two types": 30, "small experts": 41, "small experts with a bias": 42, "small experts and a shared one": 44, "small oss": 42}
+MOST_LAUNCHES = {"small": 6, "small of two types": 6, "small experts": 8, "small experts with a bias": 8, "small experts and a shared one": 14, "small oss": 9, "small delta": 7}
+UNFUSED = {"small": 30, "small of two types": 30, "small experts": 41, "small experts with a bias": 42, "small experts and a shared one": 44, "small oss": 42, "small delta": 42}
+OF_FOUR_ROWS = {"small": 10, "small delta": 11}
 HOST = {"NIBBLEWAVE_GGML_MEMORY": "host"}
 ACCEL = {"NIBBLEWAVE_GGML_TYPE": "accel"}
 
@@ -185,14 +186,14 @@ class Host(unittest.TestCase):
             ("gfx1100", {"HIPSIM_CHOICES": FAULTS}),
             ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,q8,sum,folded"}),
             ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,heads,joint,conversion"}),
-            ("gfx1151", {"NIBBLEWAVE_GGML_UNFUSED": "route,addend"}),
+            ("gfx1151", {"NIBBLEWAVE_GGML_UNFUSED": "route,addend,delta"}),
         ]
         for gfx, environment in kinds:
             with self.subTest(gfx=gfx, **environment):
                 said = self.run_program("decoder_host", gfx, **environment)
                 self.assertNotIn("self-test", said)
         said = self.run_cases("dense", NIBBLEWAVE_GGML_UNFUSED="norms")
-        self.assertIn("NIBBLEWAVE_GGML_UNFUSED=norms: norms must be all, cache, heads, folded, norm, sum, q8, glu, joint, addend, conversion, route, experts or graph", said)
+        self.assertIn("NIBBLEWAVE_GGML_UNFUSED=norms: norms must be all, cache, heads, folded, norm, sum, q8, glu, joint, addend, conversion, route, experts, delta or graph", said)
 
     def test_launches(self) -> None:
         for model, most in MOST_LAUNCHES.items():
@@ -200,6 +201,11 @@ class Host(unittest.TestCase):
                 for unfused, expected in (("", most), ("all", UNFUSED[model])):
                     layer = launches.layer_of(launches.run("gfx1100", model, 3, "last", NIBBLEWAVE_GGML_UNFUSED=unfused))
                     self.assertEqual(len(layer), expected, unfused)
+
+    def test_launches_of_several_rows(self) -> None:
+        for model, most in OF_FOUR_ROWS.items():
+            with self.subTest(model=model):
+                self.assertEqual(len(launches.layer_of(launches.run("gfx1100", model, 3, "last", rows=4))), most)
 
     def test_fork(self) -> None:
         said = self.run_cases("fork")

@@ -57,7 +57,8 @@ constexpr Sizes models[] = {
     {"Qwen3-8B", GGML_TYPE_Q4_K, 4096, 128, 32, 8, 12288, 0, 0, true, 36, 151936},
     {"Qwen3-30B-A3B", GGML_TYPE_Q4_K, 2048, 128, 32, 4, 768, 128, 8, true, 48, 151936},
     {"gpt-oss-20b", GGML_TYPE_Q8_0, 2880, 64, 64, 8, 2880, 32, 4, false, 24, 201088, true},
-    {"Qwen3.6-27B delta", GGML_TYPE_Q4_K, 5120, 256, 24, 4, 17408, 0, 0, true, 48, 248320, false,
+    // A part of the vocabulary, enough to leave nothing of layers in caches.
+    {"Qwen3.6-27B delta", GGML_TYPE_Q4_K, 5120, 256, 24, 4, 17408, 0, 0, true, 48, 40960, false,
      false, GGML_TYPE_COUNT, false, false, false, 48},
     {"Qwen3.6-27B delta, Q4_K_M",
      GGML_TYPE_Q4_K,
@@ -70,7 +71,7 @@ constexpr Sizes models[] = {
      0,
      true,
      48,
-     248320,
+     40960,
      false,
      false,
      GGML_TYPE_COUNT,

@@ -62,7 +62,7 @@ def measure(model: str, part: str) -> Row:
     kinds = HYBRIDS.get(model, (model,))
     number = sum(launches.LAYERS[kind] for kind in kinds)
     us = moved = 0.0
-    first: tuple[launches.Sum, launches.Sum, float] | None = None
+    rows = []
     for kind in kinds:
         one, token = layer(kind, part)
         more, better = one, 0
@@ -72,11 +72,11 @@ def measure(model: str, part: str) -> Row:
         plain = launches.LAYERS[kind] - better
         us += plain * (one.us + one.gap) + better * (more.us + more.gap)
         moved += plain * one.bytes + better * more.bytes
-        if not first:
-            first = one, more, token.us + token.gap - 3 * (one.us + one.gap)
-            moved += token.bytes - 3 * one.bytes
-    one, more, rest = first
+        rows.append((one, more))
+    rest = token.us + token.gap - 3 * (one.us + one.gap)  # of the last kind, which has the whole vocabulary
     us += rest
+    moved += token.bytes - 3 * one.bytes
+    one, more = rows[0]
     return Row(model, MODELS[model], part, one.launches, one.us + one.gap, more.us + more.gap, rest, moved / 1e6, us / 1000)
 
 

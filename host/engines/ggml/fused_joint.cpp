@@ -199,19 +199,13 @@ int launched(Queue &queue, const nw_gguf_joint &operand, int nodes) {
 } // namespace
 
 int fuse_rows_addend(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_tensor *const product = graph->nodes[first];
-    if (!ggml_can_fuse(graph, first, {GGML_OP_MUL_MAT, GGML_OP_ADD}))
+    const Sum sum = sum_behind(graph, first);
+    std::optional<nw_gguf_joint> operand = operand_of_rows(queue, graph->nodes[first]);
+    if (!sum || !operand)
         return 0;
-    const ggml_tensor *const sum = graph->nodes[first + 1];
-    const ggml_tensor *const addend = operand_beside(sum, product);
-    std::optional<nw_gguf_joint> operand = operand_of_rows(queue, product);
-    if (!operand || !is_f32(addend) || !ggml_is_contiguous(addend) || !is_f32(sum) ||
-        !ggml_is_contiguous(sum) || !ggml_are_same_shape(addend, sum))
-        return 0;
-    operand->c = static_cast<float *>(sum->data);
-    operand->bias = static_cast<const float *>(addend->data);
-    operand->bias_stride = sizeof(float) * operand->n;
-    return launched(queue, *operand, 2);
+    operand->c = static_cast<float *>(sum.result->data);
+    operand->bias = sum.addend, operand->bias_stride = sizeof(float) * operand->n;
+    return launched(queue, *operand, sum.nodes);
 }
 
 int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {

@@ -58,16 +58,14 @@ bool are_alike(const ggml_tensor *gate, const ggml_tensor *up) {
 
 int fuse_addend(Queue &queue, const ggml_cgraph *graph, int first) {
     const ggml_tensor *const product = graph->nodes[first];
-    if (!ggml_can_fuse(graph, first, {GGML_OP_MUL_MAT, GGML_OP_ADD}) || !is_of_one_token(product))
-        return 0;
-    const ggml_tensor *const sum = graph->nodes[first + 1];
-    const ggml_tensor *const addend = operand_beside(sum, product);
-    if (!is_f32(addend) || !ggml_is_contiguous(addend) || !ggml_are_same_shape(addend, sum) ||
-        !is_f32(sum) || !ggml_is_contiguous(sum))
+    const Sum sum = sum_behind(graph, first);
+    if (!sum || !is_of_one_token(product))
         return 0;
     nw_gguf_moe_act operand = operand_of(queue, product);
-    operand.bias = static_cast<const float *>(addend->data), operand.c = sum->data;
-    return writes_its_row(operand, product->src[1], sum) ? 0 : launched(queue, operand, 2);
+    operand.bias = sum.addend, operand.c = sum.result->data;
+    return writes_its_row(operand, product->src[1], sum.result)
+               ? 0
+               : launched(queue, operand, sum.nodes);
 }
 
 Gated gated_at(const ggml_cgraph *graph, int first) {

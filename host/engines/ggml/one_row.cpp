@@ -27,6 +27,21 @@ bool is_of_few_rows(const ggml_tensor *product) {
            is_f32(product) && ggml_is_contiguous(product);
 }
 
+Sum sum_behind(const ggml_cgraph *graph, int product) {
+    const bool beside = ggml_can_fuse(graph, product, {GGML_OP_MUL_MAT, GGML_OP_ADD});
+    if (!beside &&
+        !ggml_can_fuse_subgraph(graph, product, {GGML_OP_MUL_MAT, GGML_OP_RESHAPE, GGML_OP_ADD},
+                                {product + 2}))
+        return {};
+    const int last = beside ? product + 1 : product + 2;
+    const ggml_tensor *const sum = graph->nodes[last];
+    const ggml_tensor *const addend = operand_beside(sum, graph->nodes[last - 1]);
+    const bool fits = is_f32(addend) && ggml_is_contiguous(addend) && is_f32(sum) &&
+                      ggml_is_contiguous(sum) && ggml_are_same_shape(addend, sum) &&
+                      sum->ne[0] == graph->nodes[product]->ne[0];
+    return fits ? Sum{sum, static_cast<const float *>(addend->data), last - product + 1} : Sum{};
+}
+
 bool NormedRow::is(const ggml_tensor *row) const {
     return row == product || (row->op == GGML_OP_RESHAPE && row->src[0] == product);
 }

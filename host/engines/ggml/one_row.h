@@ -16,6 +16,17 @@ bool is_of_few_rows(const ggml_tensor *product);
 // The product without its addend and activation, for nw_gguf_moe_act_linear.
 nw_gguf_moe_act operand_of(Queue &, const ggml_tensor *product);
 
+// The addition of a matrix of the product's shape behind it, or behind a reshape of its result,
+// that alone reads it; none if there is another node.
+struct Sum {
+    const ggml_tensor *result = nullptr;
+    const float *addend = nullptr;
+    int nodes = 0; // from the product on
+
+    explicit operator bool() const { return result; }
+};
+Sum sum_behind(const ggml_cgraph *, int product);
+
 // Whether the launch reads x itself, where it writes the result: other workgroups still read it.
 bool writes_its_row(const nw_gguf_moe_act &operand, const ggml_tensor *x, const ggml_tensor *c);
 
