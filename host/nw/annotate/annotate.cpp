@@ -11,6 +11,7 @@
 #include "nw/code_object.h"
 #include "nw/commands.h"
 #include "nw/sources.h"
+#include "nw/watch.h"
 
 namespace nw::cli {
 
@@ -21,7 +22,7 @@ using sim::timing::AnnotatedLine, sim::timing::Annotation, sim::timing::Loop;
 struct Options {
     LaunchOptions launch;
     std::string html, source;
-    bool advice = false;
+    bool advice = false, watch = false;
 };
 
 constexpr int heat_cells = 5;
@@ -158,7 +159,10 @@ void add_annotate(Command &app) {
     command.footer = "\nWhat to change next: as nw time --help explains.\n\n"
                      "  nw annotate saxpy.s --grid 1024 --html saxpy.html --args buf:4M:f32 buf:4M "
                      "u32:1048576";
-    command.run = [options] { run(*options); };
+    add_watch_option(command, options->watch);
+    command.run = [options] {
+        run_watched(options->watch, {options->launch.file}, [&] { run(*options); });
+    };
 }
 
 } // namespace nw::cli

@@ -16,6 +16,7 @@
 #include "nw/gfx.h"
 #include "nw/lint/report.h"
 #include "nw/sources.h"
+#include "nw/watch.h"
 #include "sim/isa/code.h"
 
 namespace nw::cli {
@@ -27,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
     std::vector<std::string> files;
     std::string gfx, kernel, source, baseline, write_baseline;
-    bool json = false, sarif = false, notes = false, rules = false;
+    bool json = false, sarif = false, notes = false, rules = false, watch = false;
 };
 
 // Rules suppressed by a source line: `// nw lint: W-003 the other wave waits`.
@@ -274,7 +275,8 @@ void add_lint(Command &app) {
                 {.existing_file = true});
     command.add("--write-baseline", &o->write_baseline,
                 "Write the findings to this file, for --baseline", {.writable_file = true});
-    command.run = [o] { run(*o); };
+    add_watch_option(command, o->watch);
+    command.run = [o] { run_watched(o->watch && !o->rules, o->files, [&] { run(*o); }); };
 }
 
 } // namespace nw::cli

@@ -12,6 +12,7 @@
 #include "nw/gfx.h"
 #include "nw/kernel_options.h"
 #include "nw/run/results.h"
+#include "nw/watch.h"
 #include "sim/func/launch/hidden_args.h"
 
 namespace nw::cli {
@@ -22,6 +23,7 @@ struct Options {
     KernelOptions kernel;
     std::string device, check;
     std::vector<std::string> print, save, compare;
+    bool watch = false;
 };
 
 // Buffers of a HIP device.
@@ -200,7 +202,8 @@ void add_run(Command &app) {
     command.add("--print", &o->print, print_help);
     command.add("--save", &o->save, save_help);
     command.add("--compare", &o->compare, compare_help);
-    command.run = [o] { run(*o); };
+    add_watch_option(command, o->watch);
+    command.run = [o] { run_watched(o->watch, {o->kernel.file}, [&] { run(*o); }); };
 }
 
 } // namespace nw::cli

@@ -11,6 +11,7 @@
 #include "nw/advice/advice.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
+#include "nw/watch.h"
 #include "sim/timing/constants/draws.h"
 #include "sim/timing/files/issue_log.h"
 #include "sim/timing/files/launch_json.h"
@@ -28,7 +29,8 @@ struct Options {
     LaunchOptions launch;
     std::string trace, issue_log;
     std::string cold, warm;
-    bool uncertainty = false, stats = false, json = false, verbose = false, advice = false;
+    bool uncertainty = false, stats = false, json = false, verbose = false, advice = false,
+         watch = false;
 };
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}\n", name, text); }
@@ -300,7 +302,10 @@ void add_time(Command &app) {
     command.add("-v,--verbose", &options->verbose,
                 "Also print cycles, units, caches and all stall reasons");
     command.footer = footer;
-    command.run = [options] { run(*options); };
+    add_watch_option(command, options->watch);
+    command.run = [options] {
+        run_watched(options->watch, {options->launch.file}, [&] { run(*options); });
+    };
 }
 
 } // namespace nw::cli
