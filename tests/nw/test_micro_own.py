@@ -60,6 +60,7 @@ class Own(unittest.TestCase):
             ("v_dot2_f32_f16 v5, v1, v2, v5", "v_dot2_f32_f16 v5, v1, v2, v5"), ("v_fmac_f32 v0, v1, v2", "v_fmac_f32 v0, v1, v2"),
             ("v_lshlrev_b64 v[2:3], v1, v[4:5]", "v_lshlrev_b64 v[2:3], v1, v[2:3]"), ("s_add_u32 s4, s5, 7", "s_add_u32 s4, s4, 7"),
             ("v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5", "v_dual_mul_f32 v0, v0, v2 :: v_dual_add_f32 v3, v3, v5"),
+            ("v_add_f16 v0.l, v1.l, v2.h", "v_add_f16 v0.l, v0.l, v2.h"),
         ]:  # fmt: skip
             with self.subTest(line):
                 self.assertEqual(chain(line), renamed)
@@ -68,6 +69,9 @@ class Own(unittest.TestCase):
                 own = said(line)
                 self.assertRegex(own, r"latency +-  no operand has the result's size")
                 self.assertGreater(value(own, "throughput"), 0)
+
+    def test_two_of_one_cycle_say_nothing(self) -> None:
+        self.assertIn("as long as a wave takes to issue two", said("v_add_f32 v0, v1, v2", "--with", "s_mov_b32 s4, s5"))
 
     def test_only_what_was_asked(self) -> None:
         self.assertNotIn("throughput", said("v_mul_f32 v0, v1, v2", "--latency"))

@@ -70,7 +70,7 @@ Line::Line(std::string text) : text_(std::move(text)) {
 
 void Line::read_half(size_t begin, size_t end) {
     static const std::regex registers(
-        R"(\b([vs])(?:(\d+)|\[(\d+)(?::(\d+))?\])(?=\s*(?:,|$|:|\)|\||\s)))");
+        R"(\b([vs])(?:(\d+)|\[(\d+)(?::(\d+))?\])(?=\.[lh]\b|\s*(?:,|$|:|\)|\||\s)))");
     const std::string part = text_.substr(begin, end - begin);
     std::smatch word;
     std::regex_search(part, word, std::regex(R"([vs]_\w+)"));
