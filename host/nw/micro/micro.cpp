@@ -7,14 +7,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/progress.h"
 #include "base/writable.h"
 #include "measure/micro/plan.h"
 #include "measure/micro/report.h"
 #include "nw/commands.h"
+#include "nw/micro/all.h"
 #include "nw/micro/fit.h"
 #include "nw/micro/model.h"
 #include "nw/micro/own.h"
@@ -30,30 +31,11 @@ using micro::Group, micro::Row;
 struct Options {
     std::string device, only, json;
     std::string fit, profile, part; // of --fit: the card's rows, the output, the part
-    bool list = false, constants = false;
+    std::string html;
+    bool list = false, constants = false, all = false;
     OwnOptions own;
     std::optional<u32> passes, repeats;
     std::optional<u64> mib;
-};
-
-// A progress line that the next one overwrites; disabled if stderr isn't a terminal.
-class Progress {
-public:
-    explicit Progress(u64 total) : total_(total), terminal_(isatty(STDERR_FILENO)) {}
-    ~Progress() { clear(); }
-    void show(const std::string &what) {
-        ++done_;
-        if (terminal_)
-            fmt::print(stderr, "\r\033[K[{}/{}] {}", done_, total_, what);
-    }
-    void clear() const {
-        if (terminal_)
-            fmt::print(stderr, "\r\033[K");
-    }
-
-private:
-    u64 total_, done_ = 0;
-    bool terminal_;
 };
 
 bool any(const Group &group, const Pattern &only) {
@@ -90,6 +72,7 @@ std::vector<Row> measure(const std::vector<Group> &groups, const Pattern &only, 
     for (const Group &group : groups) {
         progress.show(group.title);
         const std::vector<Row> measured = group.run(modules);
+        progress.advance(1);
         progress.clear();
         for (const Row &row : measured)
             if (only.found_in(row.name)) {
@@ -200,6 +183,7 @@ void run_fit(const Options &o) {
     const Measure shown = [&](const sim::timing::Profile &profile,
                               const std::vector<std::string> &names) {
         progress.show(fmt::format("{} rows on the model", names.size()));
+        progress.advance(1);
         return model(profile, names);
     };
     const Fit done = fit(card, part, shown, all_names(card.gfx));
@@ -227,6 +211,7 @@ fixed cost; JSON has that as `offset`, and the raw clocks. The host times stream
   nw micro --json card.json                   keeps all raw values
   nw micro 'v_dot2_f32_bf16 v0, v1, v2, v0' --with 'v_exp_f32 v3, v4'    your own instruction, beside
                                               another one
+  nw micro --all --device sim:gfx1201 --html gfx1201.html    a table of all instructions, a minute
   nw micro --constants --part "7900 XTX"      the measurement that determines each constant of the model
   nw micro --fit card.json                    fits the model's constants to the card's rows and writes
                                               card.profile.json, for HIPSIM_PROFILE)";
@@ -250,10 +235,20 @@ void add_micro(Command &app) {
     command.add("--with", &o->own.with,
                 "Also in turn with these, each alone: what collides with it",
                 {.needs = {"instruction"}});
+    command.add(
+        "--all", &o->all,
+        "Every instruction of VALU and SALU that the target has: latency, throughput, unit, "
+        "and what each number comes from",
+        {.excludes = {"instruction", "--list", "--passes", "--repeats", "--mib", "--fit",
+                      "--constants", "--part"}});
+    command.add("--html", &o->html, "Write the table of --all to this page",
+                {.writable_file = true, .needs = {"--all"}});
     command.add("--device", &o->device, "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
-    command.add("--only", &o->only, "Only measurements whose name matches this regular expression");
+    command.add("--only", &o->only,
+                "Only measurements, or instructions, whose name matches this regular expression");
     command.add("--list", &o->list, "Print the names only");
-    command.add("--json", &o->json, "Write the rows with raw clocks to this file",
+    command.add("--json", &o->json,
+                "Write the rows with raw clocks, or the table of --all, to this file",
                 {.writable_file = true});
     command.add("--passes", &o->passes,
                 "Repetitions of each code sequence, 1..32 (default: 16, simulated 6)");
@@ -269,6 +264,8 @@ void add_micro(Command &app) {
                 "Print the model's constants and the measurement that determines each");
     command.add("--part", &o->part, "The part to fit or to print, as in 8060S");
     command.run = [o] {
+        if (o->all)
+            return measure_all({o->device, o->only, o->json, o->html});
         if (!o->own.line.empty())
             return measure_own(o->own, o->device);
         if (o->constants)
