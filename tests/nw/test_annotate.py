@@ -11,7 +11,7 @@ import unittest
 from html.parser import HTMLParser
 from pathlib import Path
 
-from command import BUILD, DECODE, DECODE_ARGS, SUMS, SUMS_LAUNCH, nw
+from command import BUILD, DECODE, DECODE_ARGS, SOURCE, SUMS, SUMS_LAUNCH, nw
 
 VOID = {"meta", "br", "hr", "img", "link"}
 
@@ -148,7 +148,7 @@ class Html(unittest.TestCase):
         self.assertTrue(text.startswith("<!doctype html>"))
         self.assertNotRegex(text, r"<script|https?:|@import|url\(")
         self.assertTrue(all(link.startswith("#l") for link in page.links))
-        rows = [row for row in page.rows if row]
+        rows = [row for row in page.rows if len(row) == 7]  # of lines
         lines = SUMS.read_text().splitlines()
         shown = [row for row in rows if row[-2] == "35"]
         self.assertEqual({row[-1] for row in shown}, {lines[34]})
@@ -158,7 +158,36 @@ class Html(unittest.TestCase):
         self.assertEqual(sum(int(row[0] or 0) for row in in_place), 1280)
         self.assertTrue(any("\nwait_load: " in tip for tip in page.tooltips))
         self.assertIn("prefers-color-scheme: dark", text)
+        self.assertIn("@media (max-width: 640px)", text)
         self.assertEqual((page.classes.count("first"), page.classes.count("last")), (2, 2))
+
+    def test_words_are_explained_where_they_stand_and_at_the_end(self) -> None:
+        text, _ = self.page(SUMS, *SUMS_LAUNCH)
+        words = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", text.partition('id="glossary"')[2]))
+        for word, meaning in re.findall(r'<abbr title="([^"]+)">([^<]+)</abbr>', text):
+            self.assertEqual(words[meaning], word)
+        key = text.partition('class="key"')[2].partition("</p>")[0]
+        self.assertEqual(key.count("<span>"), key.count("<abbr "))  # each reason to wait
+        reasons = re.search(r"name\(Stall s\) \{.*?\{(.*?)\};", (SOURCE / "host/sim/timing/core/simd.cpp").read_text(), re.DOTALL)[1]
+        self.assertLessEqual(set(re.findall(r'"(\w+)"', reasons)) - {"none"}, set(words))
+
+    def test_no_share_reads_as_zero(self) -> None:
+        _, page = self.page(DECODE, "--grid", "8", "--args", *DECODE_ARGS)
+        shares = [row[2] for row in page.rows if len(row) == 7]
+        self.assertNotIn("0.0 %", shares)
+        self.assertIn("", shares)
+
+    def test_units_limits_and_roofline(self) -> None:
+        text, page = self.page(DECODE, "--grid", "8", "--args", *DECODE_ARGS)
+        units = {row[0]: row[1] for row in page.rows if len(row) == 3}
+        self.assertEqual(list(units), ["VALU", "WMMA", "TRANS", "SALU", "LDS", "DRAM"])
+        self.assertEqual(units["WMMA"], "")
+        limits = {row[0]: row[2] for row in page.rows if len(row) == 4}
+        info = json.loads(nw("info", DECODE, "--json").stdout)[0]["kernels"][0]["occupancy"]
+        self.assertEqual(float(limits["whole workgroups"]), info["waves"])
+        self.assertEqual(text.count('<tr class="limit">'), 1)
+        self.assertRegex(text, r"The launch does [\d.]+ [GT]/s, [\d.]+ operations per byte: \d+ %")
+        self.assertIn("the launch has no operations on floats", self.page(SUMS, *SUMS_LAUNCH)[0])
 
     def test_text_of_the_source_stays_text(self) -> None:
         text, page = self.page(SUMS, "--kernel", "spin", "--args", "buf:4:9")

@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "nw/annotate/annotate.h"
+#include "nw/annotate/figures.h"
+#include "nw/annotate/glossary.h"
 #include "nw/html.h"
 
 namespace nw::cli {
@@ -29,6 +31,8 @@ td.line a { color: inherit; }
 tr[style] td.share { background: rgb(var(--hot) / var(--heat)); }
 tr.off td { color: var(--faint); }
 tr:target td, tr:hover td { background: rgb(var(--hot) / .12); }
+abbr { text-decoration: none; cursor: help; }
+dl.glossary { margin-bottom: 2rem; }
 .bar { display: inline-flex; width: min(12rem, 14vw); height: .8em; vertical-align: -.05em; }
 .bar i { height: 100%; }
 td.loop { padding: 0; }
@@ -40,6 +44,9 @@ td.loop b.last { border-bottom: 2px solid var(--loop); border-radius: 0 0 0 4px;
 ol.next { margin: .3rem 0; padding-left: 1.5rem; }
 .key span { display: inline-block; margin-right: 1rem; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
+@media (max-width: 640px) { body { margin: .6rem; } .bar { width: 3rem; } td, th { padding-right: .3rem; }
+  table.lines td:nth-child(2), table.lines th:nth-child(2) { display: none; }
+  td.code { min-width: 8rem; } dl { grid-template-columns: 1fr; } dt { margin-top: .3rem; } }
 )";
 
 // Distinct colours in both schemes: hues advance by the golden angle.
@@ -61,13 +68,15 @@ public:
         const std::string kernel = escape(launch_.dispatch().kernel->name);
         add("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
             "<meta name=\"viewport\" content=\"width=device-width\">"
-            "<title>{} on {} (sim)</title><style>{}{}</style></head><body>\n",
-            kernel, escape(r_.part), page_style, style);
+            "<title>{} on {} (sim)</title><style>{}{}{}</style></head><body>\n",
+            kernel, escape(r_.part), page_style, style, figures_style);
         add("<h1>{}</h1><p>Modelled for the {} ({}), not measured.</p>\n", kernel, escape(r_.part),
             launch_.device().gfx);
         summary();
         key();
         advice();
+        add("{}{}{}", units_html(launch_, r_), occupancy_html(launch_, r_),
+            roofline_html(launch_, r_));
         add("<h2>Lines with the most cycles</h2>\n");
         begin_table();
         for (size_t n : worst_)
@@ -80,7 +89,7 @@ public:
             }
             row(n, true);
         }
-        add("{}</body></html>\n", a_.lines.empty() ? "" : "</table>\n");
+        add("{}{}</body></html>\n", a_.lines.empty() ? "" : "</table>\n", glossary_html());
         return std::move(text_);
     }
 
@@ -92,19 +101,20 @@ private:
     void summary() {
         const sim::Dispatch &d = launch_.dispatch();
         add("<dl><dt>time</dt><dd>{:.2f} µs, {} cycles at {:.0f} "
-            "MHz</dd><dt>limiter</dt><dd>{}</dd><dt>launch</dt><dd>grid {} × {} × {}, block {} × "
-            "{} × {}, {:.1f} waves per SIMD</dd><dt>timed</dt><dd>{} of {} workgroups, {} waves, "
+            "MHz</dd><dt>{}</dt><dd>{}</dd><dt>launch</dt><dd>grid {} × {} × {}, block {} × "
+            "{} × {}, {:.1f} waves per {}</dd><dt>timed</dt><dd>{} of {} workgroups, {} waves, "
             "{} instructions</dd><dt>wave cycles</dt><dd>{}, {} of them stalled</dd></dl>\n",
-            r_.time_us, r_.cycles, r_.mhz, escape(r_.limiter), d.grid.x, d.grid.y, d.grid.z,
-            d.block.x, d.block.y, d.block.z, r_.occupancy, r_.groups_timed, r_.groups, r_.waves,
-            a_.total.issued, a_.total.cycles(), a_.total.lost);
+            r_.time_us, r_.cycles, r_.mhz, explained("limiter"), escape(r_.limiter), d.grid.x,
+            d.grid.y, d.grid.z, d.block.x, d.block.y, d.block.z, r_.occupancy, explained("SIMD"),
+            r_.groups_timed, r_.groups, r_.waves, a_.total.issued, a_.total.cycles(),
+            a_.total.lost);
     }
 
     void key() {
         add("<p class=\"key\">");
         for (const auto &[why, cycles] : a_.total.reasons())
-            add("<span><i style=\"background:{}\"></i>{} {:.1f} %</span>", colour(why), name(why),
-                100 * share(cycles, a_.total.cycles()));
+            add("<span><i style=\"background:{}\"></i>{} {:.1f} %</span>", colour(why),
+                explained(name(why)), 100 * share(cycles, a_.total.cycles()));
         add("</p>\n");
     }
 
@@ -133,9 +143,11 @@ private:
     }
 
     void begin_table() {
-        add("<table><tr><th class=\"n\">times</th><th class=\"n\">cycles lost</th>"
-            "<th class=\"n\">share</th><th>waiting for</th><th></th><th class=\"n\">line</th>"
-            "<th></th></tr>\n");
+        add("<table class=\"lines\"><tr><th class=\"n\">{}</th><th class=\"n\">{}</th>"
+            "<th class=\"n\">{}</th><th>{}</th><th></th><th class=\"n\">line</th>"
+            "<th></th></tr>\n",
+            explained("times"), explained("cycles lost"), explained("share"),
+            explained("waiting for"));
     }
 
     void row(size_t n, bool in_place) {
@@ -151,13 +163,17 @@ private:
             ran                         ? std::to_string(line.issued)
             : line.instructions.empty() ? ""
                                         : "0",
-            ran ? std::to_string(line.lost) : "",
-            ran ? fmt::format("{:.1f} %", 100 * a_.share(line)) : "", ran ? bar(line) : "");
+            ran ? std::to_string(line.lost) : "", percent(a_.share(line)), ran ? bar(line) : "");
         add("<td class=\"loop\">{}</td><td class=\"line\">{}</td><td class=\"code\">{}</td></tr>\n",
             loops(n),
             in_place ? escape(line.place)
                      : fmt::format("<a href=\"#{}\">{}</a>", id, escape(line.place)),
             escape(line.text));
+    }
+
+    // Blank where it would read 0.0 %.
+    static std::string percent(f64 share) {
+        return share < 0.0005 ? "" : fmt::format("{:.1f} %", 100 * share);
     }
 
     static f64 share(u64 part, u64 all) {
