@@ -131,6 +131,33 @@ class Width(unittest.TestCase):
                 self.check(command[0], "\n".join(lines[1:] if command[0] == "inspect" else lines))
 
 
+class Help(unittest.TestCase):
+    def test_every_command_has_two_examples_with_options_that_it_has(self) -> None:
+        commands = re.findall(r"^  ([a-z-]+) ", nw("--help").stdout.partition("Subcommands:")[2], re.MULTILINE)
+        self.assertIn("annotate", commands)
+        for command in commands:
+            with self.subTest(command):
+                text = nw(command, "--help").stdout
+                examples = re.findall(rf"^ +(?:[A-Z_]+=\S+ )*nw {command} (.*)$", text, re.MULTILINE)
+                self.assertGreaterEqual(len(examples), 2)
+                if "Subcommands:" in text:
+                    continue  # their options aren't listed here
+                listed = text.partition("\nOptions:")[2].partition(f"nw {command} {examples[0]}")[0]
+                for example in examples:
+                    own = example.partition(" -- ")[0].partition("; ")[0]  # not those of a program, or of a second command
+                    for option in re.findall(r"(?:^| )(--?[a-z][\w-]*)", own):
+                        self.assertRegex(listed, rf"(?<![\w-]){option}(?![\w-])")
+
+
+    def test_rules_are_sentences(self) -> None:
+        text = nw("lint", "--rules").stdout
+        self.assertLessEqual(max(map(len, text.splitlines())), COLUMNS)
+        rules = re.sub(r"\n {10,}", " ", text).splitlines()
+        self.assertGreater(len(rules), 40)
+        for rule in rules:
+            self.assertRegex(rule, r"^[A-Z]-\d{3}  (error|warning|note) +([A-Z]|s_)[^.]* (is|are|was|has|have|may|can't|goes|uses|reaches|runs|completes|don't load) .*\.$")
+
+
 class Colour(unittest.TestCase):
     COMMANDS = [[BUILD / "bin/nw_bench", *LAYER], [BUILD / "bin/nw", "choose", "--n", "64", "--k", "128"]]
 

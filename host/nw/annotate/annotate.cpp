@@ -158,7 +158,9 @@ void add_annotate(Command &app) {
     add_advice_option(command, options->advice);
     command.footer = "\nWhat to change next: as nw time --help explains.\n\n"
                      "  nw annotate saxpy.s --grid 1024 --html saxpy.html --args buf:4M:f32 buf:4M "
-                     "u32:1048576";
+                     "u32:1048576\n"
+                     "  nw annotate saxpy.hip --gfx gfx1201 --grid 64 --args buf:64K buf:64K "
+                     "u32:16384 --watch";
     add_watch_option(command, options->watch);
     command.run = [options] {
         run_watched(options->watch, {options->launch.file}, [&] { run(*options); });

@@ -370,7 +370,9 @@ void add_choose(Command &app) {
     command.add("-v,--verbose", &o->verbose, "Also print registers, LDS and occupancy");
     command.footer = "\ntime: one launch with cold weights, for the tuned shape; (sim): modelled. "
                      "GB/s: all bytes moved; with --gguf, bytes of the weights.\n"
-                     "others: the fastest of the other kernels that were timed.";
+                     "others: the fastest of the other kernels that were timed.\n\n"
+                     "  nw choose --n 4096 --k 4096 --m 1\n"
+                     "  nw choose --gfx gfx1201 --gguf q4_K --n 4096 --k 4096 --m 16";
     add_choose_attention(command);
     add_choose_experts(command);
     add_choose_op(command);

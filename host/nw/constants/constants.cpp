@@ -76,6 +76,8 @@ void add_constants(Command &app) {
     command.add("--profile", &options->profile, "File of measured constants, as HIPSIM_PROFILE");
     command.add("--json", &options->json,
                 "Print JSON, with the likely range and the range that a profile may set");
+    command.footer = "\n  nw constants --part \"7900 XTX\"\n"
+                     "  nw constants --part gfx1201 --origin guess";
     command.run = [options] { run(*options); };
 }
 

@@ -106,8 +106,10 @@ void add_doctor(Command &app) {
                 {.comma_separated = true});
     command.add("--copies", &o->copies,
                 "Number of small copies; default: 256000, on a simulated device 4096");
-    command.footer =
-        "Exit code 1: a verdict is FAIL. warn: a reported fault of these versions, or not tested.";
+    command.footer = "Exit code 1: a verdict is FAIL. warn: a reported fault of these versions, or "
+                     "not tested.\n\n"
+                     "  nw doctor --json doctor.json\n"
+                     "  nw doctor --device sim:gfx1151";
     command.run = [o] { run(*o); };
 }
 

@@ -179,7 +179,9 @@ void add_inspect(Command &app) {
         "Layers whose names differ only in numbers share a line, with * for the numbers and their "
         "count.\nKernels are listed for 1, 8, 16 and 512 tokens at once; an embedding table that "
         "is only looked up needs none. --json adds their families,\nand the reason if a matrix has "
-        "no kernel. The formulas of decoded GGUF types are in ref/gguf.h.";
+        "no kernel. The formulas of decoded GGUF types are in ref/gguf.h.\n\n"
+        "  nw inspect model.gguf --gfx gfx1201\n"
+        "  nw inspect checkpoint --json";
     command.run = [options] { run(*options); };
 }
 

@@ -74,6 +74,8 @@ void add_isa(Command &app) {
     command.add("--state", &options->state, "List only instructions in this state",
                 {.one_of = state_names()});
     command.add("--counts", &options->counts, "Print only the counts, the last line");
+    command.footer = "\n  nw isa --gfx gfx1201 --counts\n"
+                     "  nw isa --gfx gfx1151 --state open";
     command.run = [options] { run(*options); };
 }
 

@@ -14,6 +14,7 @@
 #include "nw/code_object.h"
 #include "nw/commands.h"
 #include "nw/gfx.h"
+#include "nw/inspect/text.h"
 #include "nw/lint/report.h"
 #include "nw/sources.h"
 #include "nw/watch.h"
@@ -228,11 +229,36 @@ void lint_all(const Options &o) {
                 throw Findings();
 }
 
+// Subject of an H rule's title; findings put the register or instruction in front of it.
+std::string_view subject(std::string_view rule) {
+    constexpr std::pair<std::string_view, std::string_view> others[] = {
+        {"H-009", "VGPRs"},      {"H-011", "A value"},         {"H-012", "Scratch memory"},
+        {"H-016", "EXEC"},       {"H-017", "LDS or memory"},   {"H-020", "A buffer's offset"},
+        {"H-021", "A branch"},   {"H-022", "s_inst_prefetch"}, {"H-023", "The denormal mode"},
+        {"H-024", "The offset"}, {"H-031", "A clause"}};
+    const auto at =
+        std::ranges::find(others, rule, &std::pair<std::string_view, std::string_view>::first);
+    return at == std::end(others) ? "A register" : at->second;
+}
+
+std::string sentence(const lint::RuleInfo &rule) {
+    if (rule.id.starts_with("H-"))
+        return fmt::format("{} {}.", subject(rule.id), rule.title);
+    std::string text = fmt::format("{}.", rule.title);
+    if (text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
 void print_rules() {
     std::vector<lint::RuleInfo> rules(lint::all_rules().begin(), lint::all_rules().end());
     std::ranges::sort(rules, {}, &lint::RuleInfo::id);
     for (const lint::RuleInfo &rule : rules)
-        fmt::print("{}  {:<8} {}\n", rule.id, name(rule.severity), rule.title);
+        for (std::string begin = fmt::format("{}  {:<8} ", rule.id, name(rule.severity));
+             const std::string &line : wrapped(sentence(rule), 100 - begin.size())) {
+            fmt::print("{}{}\n", begin, line);
+            begin.assign(begin.size(), ' ');
+        }
 }
 
 void run(const Options &o) {

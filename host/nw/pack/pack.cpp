@@ -96,7 +96,9 @@ void add_pack(Command &app) {
         "the index. Features of the config that\npacked layers can't represent are errors: "
         "rotations at run time, low-rank matrices, layers that are not 4 bits (--all\ncopies "
         "those). Some rows of every layer are checked against a plain dequantization. The output "
-        "is written to a\ntemporary file and renamed on success.";
+        "is written to a\ntemporary file and renamed on success.\n\n"
+        "  nw pack Qwen3-4B-AWQ packed.safetensors --gfx gfx1151 --fuse\n"
+        "  nw pack model.safetensors packed.safetensors --gfx gfx1201 --dtype bf16";
     command.run = [options] { run(*options); };
 }
 

@@ -180,7 +180,9 @@ void add_quantize(Command &app) {
         "norms, the head and routers.\nLayers of bitsandbytes, HQQ and MLX are dequantized first; "
         "the printed error is that of the second quantization\nalone. All other tensors are "
         "copied. NMSE is the sum of squared errors over the sum of squared weights.\nThe output "
-        "is written to a temporary file and renamed on success.";
+        "is written to a temporary file and renamed on success.\n\n"
+        "  nw quantize Qwen3-4B -o w4a16/model.safetensors --group 128\n"
+        "  nw quantize Qwen3-4B -o Qwen3-4B.gguf --to q4_K";
     command.run = [options] { run(*options); };
 }
 
