@@ -71,9 +71,12 @@ def contents() -> dict[str, Path | bytes]:
     out["nibblewave/lib/libnibblewave.so"] = there(BUILD / "lib/libnibblewave.so", "build the target nibblewave")
     for gfx in GFX:
         out |= kernels(gfx)
-    for name in ("hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "bin/nw"):  # the simulated GPU and the command, where they are built
+    for name in ("hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "hipsim/libhiprtc.so", "bin/nw"):  # the simulated GPU and the command, where they are built
         if (BUILD / name).is_file():
             out[f"nibblewave/{name}"] = BUILD / name
+    tools = HERE.parents[1] / "host/nw"
+    for page in sorted(tools.rglob("README.md")):  # of nw, by its installed name
+        out[f"nibblewave/docs/{page.relative_to(tools)}"] = page.read_text().replace("build/bin/nw", "nw").encode()
     return out
 
 

@@ -60,7 +60,7 @@ class Wheel(unittest.TestCase):
 
     def test_contents(self) -> None:
         names = {name.removeprefix("nibblewave/") for name in zipfile.ZipFile(self.wheel).namelist()}
-        wanted = {"lib/libnibblewave.so", "hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "bin/nw", "abi.py", "py.typed", "torch.py", "vllm/__init__.py", "hsaco/gfx1151/quantize_q8_f32.hsaco"}
+        wanted = {"lib/libnibblewave.so", "hipsim/libamdhip64.so", "hipsim/libhipsim_audit.so", "hipsim/libhiprtc.so", "bin/nw", "docs/new/README.md", "abi.py", "py.typed", "torch.py", "vllm/__init__.py", "hsaco/gfx1151/quantize_q8_f32.hsaco"}
         self.assertEqual(wanted - names, set())
         self.assertEqual([name for name in names if "micro_" in name or "dequant_w4" in name], [])
 
@@ -122,6 +122,13 @@ class Wheel(unittest.TestCase):
         done = subprocess.run([self.folder / "venv/bin/nw", "choose", "--n", "4096", "--k", "4096", "--m", "1"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("decode_w4a16", done.stdout)
+
+    def test_command_compiles_sources(self) -> None:
+        command = self.folder / "venv/bin/nw"
+        for name in ("axpy.s", "axpy.hip"):
+            for words in (["new", name], ["run", name, "--gfx", "gfx1151", "--grid", "1", "--args", "x=buf:400:f32", "y=buf:400", "a=f32:2", "b=f32:1", "n=u32:100"]):
+                done = subprocess.run([command, *words], capture_output=True, text=True, cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_kernels_that_are_missing(self) -> None:
         done = self.build_wheel(self.folder, NIBBLEWAVE_BUILD=str(self.folder), NIBBLEWAVE_WHEEL_GFX="gfx1151")
