@@ -73,6 +73,21 @@ nw_package(dev libnibblewave-dev "headers of nibblewave"
   "Headers, and files for CMake and pkg-config, of a C library for products; with 4-bit weights on AMD RDNA GPUs.")
 nw_package(tools nibblewave-tools "tools of nibblewave, and a simulated GPU"
   "nw packs checkpoints, chooses, times and explains kernels. The simulated; RDNA GPU is a libamdhip64.so that runs programs without a card.")
+# The pages of nw, with its name as it is installed, and its manual page.
+foreach(page README.md annotate/README.md check/README.md lint/README.md new/README.md)
+  file(READ ${CMAKE_SOURCE_DIR}/host/nw/${page} text)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/nw/${page})
+  string(REPLACE "build/bin/nw" "nw" text "${text}")
+  file(CONFIGURE OUTPUT ${folder}/pages/${page} CONTENT "@text@" @ONLY)
+endforeach()
+install(DIRECTORY ${folder}/pages/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/nibblewave-tools/nw COMPONENT tools EXCLUDE_FROM_ALL)
+install(CODE "
+  set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+  file(MAKE_DIRECTORY \"\${man}\")
+  execute_process(COMMAND \${CMAKE_COMMAND} -DNW=$<TARGET_FILE:nw> -DVERSION=${PROJECT_VERSION} -DOUTPUT=\${man}/nw.1
+                          -P ${CMAKE_SOURCE_DIR}/host/nw/man.cmake COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND gzip -9nf \"\${man}/nw.1\" COMMAND_ERROR_IS_FATAL ANY)
+  " COMPONENT tools EXCLUDE_FROM_ALL)
 set(kernel_packages "")
 foreach(generation ${nibblewave_generations})
   nw_package(kernels-${generation} nibblewave-kernels-${generation} "kernels of nibblewave for ${generation}"

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -54,6 +56,8 @@ class Packages(unittest.TestCase):
         self.assertIn("usr/bin/nw", tools)
         self.assertTrue(any(name.endswith("/hipsim/libamdhip64.so.6") for name in tools))
         self.assertTrue(any(name.endswith("/hipsim/libhipsim_audit.so") for name in tools))
+        pages = {f"usr/share/doc/nibblewave-tools/nw/{page.relative_to(SOURCE / 'host/nw')}" for page in (SOURCE / "host/nw").rglob("README.md")}
+        self.assertLessEqual(pages | {"usr/share/man/man1/nw.1.gz"}, tools)
         kernels = {name for package in NAMES for name in self.files(package) if name.endswith(".hsaco")}
         listed = (BUILD / "library/files.txt").read_text().split()
         self.assertEqual(kernels, {f"usr/share/nibblewave/hsaco/{name}" for name in listed if name.endswith(".hsaco")})
@@ -85,6 +89,16 @@ class Packages(unittest.TestCase):
                    "--only", " o ", "--shapes", SOURCE / "bench/shapes.csv", LD_LIBRARY_PATH="")  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("gguf_decode_q4_K_m1", done.stdout)
+
+    def test_the_manual_has_every_command_and_option(self) -> None:
+        manual = gzip.decompress((self.root / "usr/share/man/man1/nw.1.gz").read_bytes()).decode().replace("\\-", "-")
+        said = run(self.root / "usr/bin/nw", "--help").stdout.partition("Subcommands:")[2]
+        commands = re.findall(r"^  ([a-z-]+) ", said, re.MULTILINE)
+        self.assertIn("annotate", commands)
+        for command in commands:
+            section = manual.partition(f".SH NW {command.upper()}\n")[2].partition("\n.SH ")[0]
+            options = re.findall(r"--[a-z-]+", run(self.root / "usr/bin/nw", command, "--help").stdout)
+            self.assertEqual([option for option in options if option not in section], [], command)
 
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian_has_no_complaint(self) -> None:
