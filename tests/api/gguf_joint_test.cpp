@@ -127,7 +127,7 @@ struct Rows {
         : m(m), x_(normal(m * k, 3, Rng(3))), residual_(normal(m * widths[0], 1, Rng(4))),
           x(bytes_of(x_)), residual(bytes_of(residual_)), all{{NW_GGUF_Q4_K, widths[0], 10},
                                                               {NW_GGUF_Q4_K, widths[0], 20}},
-          c{u64{4} * m * widths[0], u64{4} * m * widths[0]} {}
+          c{Memory(u64{4} * m * widths[0]), Memory(u64{4} * m * widths[0])} {}
 
     nw_gguf_joint arguments() const {
         nw_gguf_joint p = NW_GGUF_JOINT_INIT;
