@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from expressions import BYTES, ELEMENTS, ExpressionError, Writer, names_of, ordered, parse
-from family import ACCESS, ELEMENT_BYTES, INSERTED, PURPOSES, VARIANT_KEYS, Before, Copied, Family, Pointer, Rule, Value, scope_of
+from family import ACCESS, ELEMENT_BYTES, INSERTED, MOST_COSTS, PURPOSES, VARIANT_KEYS, Before, Copied, Family, Pointer, Rule, Value, scope_of
 from rules import all_rules, own_rule
 from word_tables import WordTableError, expanded
 
@@ -222,6 +222,8 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
         scope = scope_of(f, target_facts)
     except ExpressionError as error:
         place.fail("let", next((n for n in f.derived if f" {n} " in f" {error} "), ""), str(error))
+    if len(costs := f.choice.get("cost", [])) > MOST_COSTS:
+        place.fail("choice", "cost", f"{len(costs)} values: must be {MOST_COSTS} at most, which is what is compared; leave the last ones out")
     writer, used = Writer(scope), set()
     for section, key, text, unit in _expressions(f):
         try:

@@ -15,6 +15,7 @@ NEVER_CHOSEN = ("baseline", "ablation", "validate")
 ELEMENT_BYTES = {"u8": 1, "f16": 2, "dtype": 2, "u32": 4, "i32": 4, "f32": 4, "lane16": 16}
 ACCESS = {"read": "read_only", "write": "write_only", "update": "read_write"}
 INSERTED = re.compile(r"\{([^{}]*?)(:#x|:f32)?\}")  # in texts: an expression; :#x in hexadecimal, :f32 as the f32 of these bits
+MOST_COSTS = 4  # host/runtime/contract.h: Cost
 VARIANT_KEYS = {"purpose", "targets", "template"}  # beside parameters
 KERNEL_FACTS = {
     "kernel.block": ELEMENTS, "kernel.rows_per_workgroup": ELEMENTS, "kernel.lds_bytes": BYTES,

@@ -269,6 +269,9 @@ class Refused(unittest.TestCase):
         self.refused('strides = ["x_stride"]', 'strides = ["x_stride", "m"]', "2 strides for 2 dimensions", "one for each but the last")
         self.refused('value = "ceil_div(k, 8)"', 'value = "ceil_div(k, 8)", default = 1', "tiles: has a value and a default")
 
+    def test_costs(self) -> None:
+        self.refused('match = ["dtype"]', 'match = ["dtype"]\ncost@ = ["m", "k", "m", "k", "m"]', "[choice] cost: 5 values: must be 4 at most")
+
     def test_promises(self) -> None:
         self.refused("[example]", '[promises]\nbound@ = "{p.blocks} of it"\n[example]', "[promises] bound: p.blocks: not known here", "p.waves")
         self.refused("[example]", '[promises]\nbound@ = "{p.waves +} of it"\n[example]', "[promises] bound: `p.waves +` is no expression")
