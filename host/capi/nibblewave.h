@@ -713,7 +713,9 @@ NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gg
  * and likewise c2 of w2, c3 of w3. With NW_ACT_SILU, of 2 rows and more, w is gate and w2 up, of N
  * rows each:
  *
- *     C[m, i] = U * G / (1 + exp(-G)),    G = sum over k of Y[m, k] * w[i, k],    U = sum over k of Y[m, k] * w2[i, k]
+ *     G = sum over k of Y[m, k] * w[i, k]
+ *     U = sum over k of Y[m, k] * w2[i, k]
+ *     C[m, i] = U * G / (1 + exp(-G))
  *
  * `bias` is one row for all rows of C, or with bias_stride a row for each, as a residual. Y is X
  * or, with `norm`, X divided by its root mean square and multiplied by these weights:
