@@ -24,12 +24,12 @@ struct Sizes {
     // The router has a bias; a further product reads the experts' row; their residual is the
     // layer's input, so the memory of their norm's operand is free once it has been read.
     bool biased = false, shared = false, early = false;
-    // Of hybrids, as Qwen3.6. Value heads of 128 of the gated delta rule, whose keys have a third
-    // of them: all layers have the rule. Attention's layers: a gate of each query, and a quarter of
-    // a head is rotated.
+    // Hybrids, as Qwen3.6. Value heads of 128 of the gated delta rule, whose keys have a third of
+    // them: all layers have the rule. Gated attention: a gate for each query, and a quarter of a
+    // head is rotated.
     int64_t delta_heads = 0;
     bool gated = false;
-    // Of the rule's queries, keys and values; GGML_TYPE_COUNT: that of the others.
+    // Type of the rule's queries, keys and values; GGML_TYPE_COUNT: that of the others.
     ggml_type mixed = GGML_TYPE_COUNT;
 
     int64_t delta_values() const { return 128 * delta_heads; }

@@ -22,7 +22,7 @@ public:
 
     // The tiles of a row.
     std::span<const std::byte> tiles(u32 row) const;
-    // Those of all rows, step by step.
+    // Tiles of all rows, step by step.
     std::vector<std::byte> tiles_by_step() const;
     u32 rows() const { return m_; }
     void put(Op &) const;
