@@ -109,12 +109,22 @@ def missing(some: list[dict], every: list[dict]) -> list:
     return [value for name in CHOSEN for value in values(every, name) if value not in values(some, name)]
 
 
-def has(generation: str, kernels: list[dict]) -> str:
-    """Whether a generation has these kernels, and what it lacks."""
+def without(generation: str, kernels: list[dict], built: set[str]) -> list[str]:
+    """Targets of the generation that have none of these kernels."""
+    of, have = generations(), {k["gfx"] for k in kernels}
+    return sorted(gfx for gfx in built - have if of[gfx] == generation)
+
+
+def has(generation: str, kernels: list[dict], built: set[str]) -> str:
+    """Whether a generation has these kernels, and what it lacks. built: targets with any kernels."""
     of = generations()
     some = [k for k in kernels if of[k["gfx"]] == generation]
-    lacks = listed(missing(some, kernels))
+    lacks = listed([*missing(some, kernels), *without(generation, kernels, built)])
     return (f"no {lacks}" if lacks else "yes") if some else ""
+
+
+def built_targets(manifest: dict) -> set[str]:
+    return {kernel["gfx"] for kernel in manifest["kernels"]}
 
 
 def linked(family: str) -> str:
@@ -140,7 +150,7 @@ def card_lines(build: Path) -> list[str]:
 
 
 def table(manifest: dict) -> list[str]:
-    families = library(manifest)
+    families, built = library(manifest), built_targets(manifest)
     ops = {name: manifest["families"][name]["op"] for name in families}
     products = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: place(ops[name], families[name]))
     every = values([k for name in products for k in families[name]], "type")
@@ -148,10 +158,10 @@ def table(manifest: dict) -> list[str]:
     for name in products:
         op, kernels = ops[name], families[name]
         cells = [OPERATIONS[op], linked(name), weights(op, kernels, every), details(kernels), ACTIVATIONS.get(op) or listed(values(kernels, "dtype")),
-                 rows(name, op, kernels), *(has(generation, kernels) for generation in CARDS)]  # fmt: skip
+                 rows(name, op, kernels), *(has(generation, kernels, built) for generation in CARDS)]  # fmt: skip
         out.append("| " + " | ".join(cells) + " |")
     rest = sorted(set(families) - set(products))
-    said = [f"{title}: {where_they_are([name for name in rest if kind_of(name, ops[name]) == title], families)}." for title in KINDS]
+    said = [f"{title}: {where_they_are([name for name in rest if kind_of(name, ops[name]) == title], families, built)}." for title in KINDS]
     return [*out, "", f"GGUF: {listed(every)}. " + " ".join(said)]
 
 
@@ -166,11 +176,11 @@ def before_products() -> set[str]:
     return {row["family"] for contract in contracts for row in contract.get("before", []) if "family" in row} | CALLED_BEFORE
 
 
-def where_they_are(names: list[str], families: dict[str, list[dict]]) -> str:
+def where_they_are(names: list[str], families: dict[str, list[dict]], built: set[str]) -> str:
     """Linked, by the generations that have them."""
     by_place: dict[str, list[str]] = {}
     for name in names:
-        have = {generation: has(generation, families[name]) for generation in CARDS}
+        have = {generation: has(generation, families[name], built) for generation in CARDS}
         where = "" if set(have.values()) == {"yes"} else ", ".join(CARDS[g] + (f" ({text})" if text != "yes" else "") for g, text in have.items() if text)
         by_place.setdefault(where, []).append(linked(name))
     return "; ".join(", ".join(links) + (f" ({where})" if where else "") for where, links in by_place.items())

@@ -131,14 +131,14 @@ class Matrix(unittest.TestCase):
 
     def test_cells_hold_for_each_target(self) -> None:
         """A generation has all forms of a family but those with a value that its cell denies, on each of its targets."""
-        of, built = matrix.generations(), {kernel["gfx"] for kernel in self.manifest["kernels"]}
+        of, built = matrix.generations(), matrix.built_targets(self.manifest)
         for family, kernels in matrix.library(self.manifest).items():
             for generation in matrix.CARDS:
                 here = [kernel for kernel in kernels if of[kernel["gfx"]] == generation]
                 with self.subTest(family=family, generation=generation):
-                    self.assertEqual(bool(matrix.has(generation, kernels)), bool(here))
+                    self.assertEqual(bool(matrix.has(generation, kernels, built)), bool(here))
                     lacks = set(matrix.missing(here, kernels)) if here else set()
-                    for gfx in [gfx for gfx in built if here and of[gfx] == generation]:
+                    for gfx in [gfx for gfx in built - {*matrix.without(generation, kernels, built)} if here and of[gfx] == generation]:
                         self.assertEqual(
                             self.forms([kernel for kernel in here if kernel["gfx"] == gfx]),
                             {form for form in self.forms(kernels) if not lacks & set(form)}, gfx,
