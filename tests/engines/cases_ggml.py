@@ -58,12 +58,12 @@ class Host(unittest.TestCase):
             with self.subTest(gfx=gfx):
                 self.run_program("attention_host", gfx)
 
-    def run_program(self, name: str, gfx: str, **environment: str) -> str:
+    def run_program(self, name: str, gfx: str, *arguments: str, **environment: str) -> str:
         """Output of a program of this folder, whose cases must pass, under all checkers."""
         program = sources.build_program(name, "ggml", "ggml-base")
         libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
         simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
-        done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
+        done = subprocess.run([program, libraries, *arguments], env=os.environ | simulated | environment, capture_output=True, text=True)
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
         self.assertRegex(said, r"[1-9]\d* passed, 0 failed")
@@ -181,16 +181,18 @@ class Host(unittest.TestCase):
 
     def test_tokens(self) -> None:
         """Decoders' tokens, fused or not, recorded or not, also where cards are known to lose copies before graphs."""
-        kinds: list[tuple[str, dict[str, str]]] = [
-            ("gfx1151", {}),
-            ("gfx1100", {"HIPSIM_CHOICES": FAULTS}),
-            ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,q8,sum,folded"}),
-            ("gfx1100", {"NIBBLEWAVE_GGML_UNFUSED": "cache,heads,joint,conversion"}),
-            ("gfx1151", {"NIBBLEWAVE_GGML_UNFUSED": "route,addend,delta"}),
+        kinds: list[tuple[str, str, dict[str, str]]] = [
+            ("gfx1151", "small", {}),
+            ("gfx1100", "small", {"HIPSIM_CHOICES": FAULTS}),
+            ("gfx1100", "small of two types", {"NIBBLEWAVE_GGML_UNFUSED": "cache,q8,sum,folded"}),
+            ("gfx1100", "small oss", {"NIBBLEWAVE_GGML_UNFUSED": "cache,q8,sum,folded"}),
+            ("gfx1100", "small with gaps", {"NIBBLEWAVE_GGML_UNFUSED": "cache,heads,joint,conversion"}),
+            ("gfx1151", "small experts", {"NIBBLEWAVE_GGML_UNFUSED": "route,addend"}),
+            ("gfx1151", "small delta", {"NIBBLEWAVE_GGML_UNFUSED": "addend,delta"}),
         ]
-        for gfx, environment in kinds:
-            with self.subTest(gfx=gfx, **environment):
-                said = self.run_program("decoder_host", gfx, **environment)
+        for gfx, models, environment in kinds:
+            with self.subTest(gfx=gfx, models=models, **environment):
+                said = self.run_program("decoder_host", gfx, models, **environment)
                 self.assertNotIn("self-test", said)
         said = self.run_cases("dense", NIBBLEWAVE_GGML_UNFUSED="norms")
         self.assertIn("NIBBLEWAVE_GGML_UNFUSED=norms: norms must be all, cache, heads, folded, norm, sum, q8, glu, joint, addend, conversion, route, experts, delta or graph", said)
