@@ -237,6 +237,11 @@ class Host(unittest.TestCase):
             said = self.run_cases("q4_0_alone_is_refused", NIBBLEWAVE_HSACO=folder)
         self.assertRegex(said, r"nibblewave: .*q4_0: .*gguf_decode_q4_0")
 
+    def test_no_kernels_for_states(self) -> None:
+        """The gated delta rule's nodes are queued one by one then."""
+        with self.kernels_without("conv_state") as folder:
+            self.run_program("decoder_host", "gfx1151", "small delta", NIBBLEWAVE_HSACO=folder)
+
     def test_no_kernels_for_caches(self) -> None:
         """llama.cpp aborts if a GPU can't write its cache: without the kernels the device is none."""
         with self.kernels_without("set_rows") as folder:

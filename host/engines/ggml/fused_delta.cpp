@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "engines/ggml/fusion.h"
@@ -273,7 +272,8 @@ nw_gated_delta_op rule_of(const Layer &layer, const float *mixed, const int32_t 
     return out;
 }
 
-// The convolution replaces its state, so the rule is asked for first.
+// False if the library refuses the rule: that is tried without a launch, before the convolution
+// replaces its state.
 bool launch_layer(Queue &queue, const Layer &layer) {
     nw_context *const context = queue.device.context.get();
     const Scratch scratch(queue);
@@ -309,18 +309,14 @@ int fuse_state_rows(Queue &queue, const ggml_cgraph *graph, int first) {
 }
 
 int fuse_delta(Queue &queue, const ggml_cgraph *graph, int first) {
-    const ggml_tensor *const postponed = std::exchange(queue.postponed, nullptr);
     const std::optional<Layer> layer = layer_at(graph, first);
-    if (layer && launch_layer(queue, *layer)) {
-        for (const ggml_tensor *const node : layer->all())
-            if (node != layer->inputs && node != layer->convs.rows)
-                queue.done.insert(node);
-        return 1;
-    }
-    std::string why;
-    if (postponed)
-        launch(queue, postponed, why);
-    return 0;
+    if (!layer || !launch_layer(queue, *layer))
+        return 0;
+    queue.postponed = nullptr;
+    for (const ggml_tensor *const node : layer->all())
+        if (node != layer->inputs && node != layer->convs.rows)
+            queue.done.insert(node);
+    return 1;
 }
 
 } // namespace nw::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of the same rows with several matrices as one launch, as a layer's q, k and v, with
-// their biases; of one row also with the norm in front of them. And of several rows those that
-// fused_products.cpp has of one row.
+// their biases; of one row also with the norm in front of them. Products of several rows with a
+// residual or a gated unit are here, too; fused_products.cpp has those of one row.
 #include <ggml-impl.h>
 
 #include <algorithm>
@@ -84,8 +84,8 @@ void add_products(Members &taken, std::size_t begin, const ggml_cgraph *graph, i
     const ggml_tensor *const lead = taken[begin].product;
     const int end = std::min(graph->n_nodes, first + near);
     for (int i = first; i < end && taken.size() < begin + most; i++)
-        if ((graph->nodes[i]->op == GGML_OP_MUL_MAT &&
-             (graph->nodes[i]->src[0]->type != lead->src[0]->type) == apart) &&
+        if (graph->nodes[i]->op == GGML_OP_MUL_MAT &&
+            (graph->nodes[i]->src[0]->type != lead->src[0]->type) == apart &&
             is_beside(graph, lead->src[1], first, i, taken))
             taken.push_back(member_at(graph, first, i, taken));
 }
@@ -185,15 +185,7 @@ std::optional<nw_gguf_joint> operand_of_rows(Queue &queue, const ggml_tensor *pr
     out.a = queue.converted.of(product->src[1]);
     if (!out.a)
         out.x = product->src[1]->data;
-    out.workspace = queue.workspace, out.workspace_bytes = queue.workspace_bytes;
     return out;
-}
-
-// The nodes, or 0 if the library refuses the launch.
-int launched(Queue &queue, const nw_gguf_joint &operand, int nodes) {
-    const nw_status status =
-        nw_gguf_joint_linear(queue.device.context.get(), &operand, queue.stream);
-    return status == NW_OK ? nodes : 0;
 }
 
 } // namespace
@@ -205,7 +197,7 @@ int fuse_rows_addend(Queue &queue, const ggml_cgraph *graph, int first) {
         return 0;
     operand->c = static_cast<float *>(sum.result->data);
     operand->bias = sum.addend, operand->bias_stride = sizeof(float) * operand->n;
-    return launched(queue, *operand, sum.nodes);
+    return queue_joint(queue, *operand) ? sum.nodes : 0;
 }
 
 int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {
@@ -218,7 +210,7 @@ int fuse_rows_glu(Queue &queue, const ggml_cgraph *graph, int first) {
     operand->act = NW_ACT_SILU;
     operand->n2 = operand->n, operand->w2 = gated.up->src[0]->data;
     operand->c = static_cast<float *>(gated.glu->data);
-    return launched(queue, *operand, 3);
+    return queue_joint(queue, *operand) ? 3 : 0;
 }
 
 int fuse_joint(Queue &queue, const ggml_cgraph *graph, int first) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "engines/ggml/maps.h"
 #include "engines/ggml/ops.h"
@@ -189,6 +190,10 @@ int queue_from(Queue &queue, const ggml_cgraph *graph, int first, std::string &w
         if (rows[i].op == node->op && on[i])
             if (const int nodes = rows[i].launch(queue, graph, first))
                 return nodes;
+    // Alone, the node reads rows that fuse_delta would have read itself.
+    if (queue.postponed && node->src[0] && root_of(node->src[0]) == queue.postponed &&
+        launch(queue, std::exchange(queue.postponed, nullptr), why) != NW_OK)
+        return 0;
     return launch(queue, node, why) == NW_OK ? 1 : 0;
 }
 
