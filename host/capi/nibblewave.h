@@ -2336,8 +2336,8 @@ typedef struct nw_conv_state_op {
     const float *bias;  /* [N], or null: 0 */
     const float *state; /* [states, N, taps - 1] */
     const int32_t *idx; /* [b], or null */
-    float *new_state;   /* [b, N, taps - 1]; may be rows of `state`: without idx those that are
-                           read, or behind them; else overlaps nothing */
+    float *new_state;   /* [b, N, taps - 1]; may be rows of `state`: without idx the rows that are
+                           read, or later ones; else overlaps nothing */
     float *y;           /* [b, tokens, N] */
 
     /* Bytes from sequence to sequence (_b), from token to token, from row to row of states:

@@ -78,7 +78,7 @@ std::string occupancy_html(const Launch &launch, const Result &r) {
                 step(o.less_lds, "bytes"));
     text += row("wave slots", "", launch.device().target->max_waves, o.limiter == L::most, "");
     text += row("whole workgroups", fmt::format("{} of {}", o.groups, workgroup), o.waves,
-                o.limiter == L::workgroup, "on a WGP, each of so many work-items");
+                o.limiter == L::workgroup, "workgroups on a WGP, and work-items of each");
     return text + fmt::format("</table>\n<p>On average {:.1f} waves per SIMD were there.</p>\n",
                               r.occupancy);
 }
